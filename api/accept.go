@@ -11,13 +11,14 @@ import (
 const (
 	jsonType   = docs.TypeJSON
 	streamType = docs.TypeStream
+	csvType    = docs.TypeCSV
 )
 
-// accepts negotiates the format of an answer (RFC 9110, section 12.5.1); ok is false if no format is acceptable. Only
-// lists can be streams of newline-delimited JSON, and only if the client names that format.
-func accepts(header []string, list bool) (stream, ok bool) {
+// accepts negotiates the media type of an answer (RFC 9110, section 12.5.1); it is empty if none is acceptable. Only
+// lists can be streams of newline-delimited JSON or CSV, and only if the client names that type.
+func accepts(header []string, list bool) string {
 	if len(header) == 0 || len(header) == 1 && (header[0] == "*/*" || header[0] == jsonType) {
-		return false, true
+		return jsonType
 	}
 	weights := map[string]float64{} // by media range
 	for part := range strings.SplitSeq(strings.Join(header, ","), ",") {
@@ -40,8 +41,14 @@ func accepts(header []string, list bool) (stream, ok bool) {
 			break
 		}
 	}
-	if asStream := weights[streamType]; list && asStream > 0 && asStream >= asJSON {
-		return true, true
+	media, best := jsonType, asJSON
+	for _, of := range []string{csvType, streamType} {
+		if w := weights[of]; list && w > 0 && w >= best {
+			media, best = of, w
+		}
 	}
-	return false, asJSON > 0
+	if best == 0 {
+		return ""
+	}
+	return media
 }

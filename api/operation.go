@@ -26,6 +26,7 @@ type operation struct {
 
 	volatile bool // the ETag is made of the body, since the tip and the indexes do not determine the answer
 	pending  bool // of the unconfirmed transactions: [request.overlay] is set
+	unpaged  bool // a list without cursors
 	lasting  bool // not in the cache of the tip: [request.block] has a cache of its own
 
 	node    nodeAsker // the node answers; nil: the database
@@ -55,6 +56,9 @@ type request struct {
 	prefix *string
 	text   string // to search for
 	node   nodeQuestion
+
+	rawAmounts bool // of CSV
+	limited    bool // the request has a limit
 
 	mempool bool             // the answer has unconfirmed transactions
 	overlay *pending.Overlay // for the tip of the snapshot; nil without mempool
@@ -92,8 +96,9 @@ func post[B any](
 }
 
 func (op *operation) with(ps ...[]*parameter) *operation {
-	op.query = slices.Concat(ps...)
-	for _, p := range op.query {
+	added := slices.Concat(ps...)
+	op.query = append(op.query, added...)
+	for _, p := range added {
 		op.Parameters = append(op.Parameters, &p.Param)
 	}
 	return op
@@ -117,7 +122,7 @@ func listing[A, E any](op *operation, of func(*A) ([]E, *string)) *operation {
 		}, next
 	}
 	op.Entry = *new(E)
-	return op
+	return op.with([]*parameter{rawParameter})
 }
 
 // The examples show the first payment, from Satoshi to Hal Finney in block 170.

@@ -104,7 +104,7 @@ func (p *parameter) documented(example, fallback any, enum ...any) *parameter {
 
 var (
 	limitParameter = integerParameter("limit", "Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.",
-		"a number", 1, query.MaxLimit, func(q *request, n int) { q.page.Limit = n }).documented(3, query.DefaultLimit)
+		"a number", 1, query.MaxLimit, func(q *request, n int) { q.page.Limit, q.limited = n, true }).documented(3, query.DefaultLimit)
 	afterParameter = textParameter("after", "Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.",
 		"the value of next of the previous page", func(q *request, value string) { q.page.After = value })
 	orderParameter = choiceParameter("order", huma.TypeString, "`asc`, oldest first, or `desc`, newest first.", "asc or desc", "desc",
@@ -113,6 +113,8 @@ var (
 		func(q *request, is bool) { q.terms.Unspent = is }).documented(true, false)
 	assetParameter = textParameter("asset", "Balances of the asset with this id or fingerprint instead of the coin of the chain.",
 		"the id or fingerprint of an asset", func(q *request, value string) { q.asset = value })
+	rawParameter = choiceParameter("raw_amounts", huma.TypeBoolean, "In CSV: amounts in the smallest unit and times in Unix seconds.", "true or false", "true",
+		func(q *request, is bool) { q.rawAmounts = is }).documented(true, false)
 	prefixParameter = newParameter("prefix", huma.TypeString, "Only values with this prefix, in alphabetical order. The index needs the option prefix. Empty: all.",
 		"text", func(q *request, value string) bool {
 			q.prefix = &value

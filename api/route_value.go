@@ -78,7 +78,7 @@ func valueOperations() []*operation {
 				found, err := v.Balances(ctx, body.Index, body.Values)
 				return &BalancesAnswer{body.Index, found}, err
 			}).shown(docs.Example{Path: "/balances", Body: `{"index":"address","values":["` + satoshi + `"]}`}),
-		get("richest", "/richest/{index}", "values", "List the largest balances",
+		ranked(listing(get("richest", "/richest/{index}", "values", "List the largest balances",
 			"In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option "+
 				"balance, and otherwise every unspent output.", query.RichestAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
@@ -86,6 +86,7 @@ func valueOperations() []*operation {
 			}).
 			with([]*parameter{assetParameter, limitParameter}).
 			shown(docs.Example{Path: "/richest/address?limit=3"}),
+			func(a *query.RichestAnswer) ([]query.RichestValueAnswer, *string) { return a.Values, nil })),
 		listing(get("values", "/values/{index}", "values", "List the values of an index",
 			"In the order of their first occurrence; with a prefix, in alphabetical order.", query.ValuesAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
@@ -98,6 +99,12 @@ func valueOperations() []*operation {
 			shown(docs.Example{Path: "/values/address?limit=3"}),
 			func(a *query.ValuesAnswer) ([]query.ValueAnswer, *string) { return a.Values, a.Next }),
 	}
+}
+
+// ranked makes op a list whose limit is that of the answer also in a stream.
+func ranked(op *operation) *operation {
+	op.unpaged = true
+	return op
 }
 
 // grouped makes the periods of a history the entries of the list if there are any.

@@ -51,8 +51,8 @@ func (a *API) serve(r *exchange.Request, c *chain, op *operation) (any, error) {
 	if err := q.parse(r.URL.RawQuery); err != nil {
 		return nil, err
 	}
-	stream, ok := accepts(r.Request.Header["Accept"], op.entries != nil)
-	if !ok {
+	media := accepts(r.Request.Header["Accept"], op.entries != nil)
+	if media == "" {
 		return nil, notAcceptable(op)
 	}
 	if op.node != nil {
@@ -66,8 +66,11 @@ func (a *API) serve(r *exchange.Request, c *chain, op *operation) (any, error) {
 	if op.entries != nil {
 		r.Header().Add("Vary", "Accept")
 	}
-	if stream {
-		return a.stream(q)
+	switch media {
+	case streamType:
+		return a.stream(q, &jsonLines{q})
+	case csvType:
+		return a.stream(q, &csvLines{request: q})
 	}
 	res, err := answerTo(r.Context(), q)
 	res.tip.write(r.Header())
@@ -163,7 +166,7 @@ func (q *request) read(ctx context.Context, rows int, e *exchange.Encoder) (res 
 func notAcceptable(op *operation) error {
 	has := jsonType
 	if op.entries != nil {
-		has += " or " + streamType
+		has += ", " + streamType + " or " + csvType
 	}
 	return problem.New(http.StatusNotAcceptable, "not_acceptable", "Accept: %s returns %s", op.Path, has)
 }

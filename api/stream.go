@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -30,25 +31,51 @@ type StreamEnding struct {
 	Problem  *problem.Problem `json:"problem,omitempty"`
 }
 
+// lines is the form of a streamed list.
+type lines interface {
+	// begin begins the list, before anything is sent. answer is its first page.
+	begin(v *query.View, answer any, next *string) error
+	entry(entry any) error
+	// flush appends the written entries to the answer.
+	flush() error
+	// end appends the last line. After an error the connection is cut.
+	end(*StreamEnd) error
+}
+
+// jsonLines is newline-delimited JSON. The last line reports whether the list is complete.
+type jsonLines struct{ *request }
+
+func (l *jsonLines) begin(*query.View, any, *string) error {
+	l.r.SetType(streamType)
+	return nil
+}
+
+func (l *jsonLines) entry(entry any) error  { return l.r.Append(&document{entry}) }
+func (*jsonLines) flush() error             { return nil }
+func (l *jsonLines) end(e *StreamEnd) error { return l.r.Append(&document{e}) }
+
 // stream sends a list from the cursor to its end, one entry per line, from one snapshot. An error after the first entry
 // is in the last line; if that cannot be sent, the connection is cut, so that the client notices that it is missing.
 // While it is sent, the snapshot keeps files of the database that could be deleted, and delays changes of the indexes.
-func (a *API) stream(q *request) (any, error) {
+func (a *API) stream(q *request, out lines) (any, error) {
 	if q.mempool {
 		return nil, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
 			"expected exclude, or Accept: %s", jsonType)
 	}
-	if err := ratelimit.Stream(q.r.Writer()); err != nil {
-		return nil, err
+	if !q.op.unpaged { // its single page is an answer like any other
+		if err := ratelimit.Stream(q.r.Writer()); err != nil {
+			return nil, err
+		}
 	}
-	q.r.SetType(streamType)
 	return exchange.Appended{}, q.chain.View(q.r.Context(), func(v *query.View) error {
 		indexes, err := q.chain.indexes.of(q.r.Context(), v)
 		if err != nil {
 			return err
 		}
 		q.chain.headers(v.Tip, indexes, nil).write(q.r.Header())
-		s := streaming{API: a, request: q, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
+		s := streaming{API: a, request: q, lines: out, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
+		_, csv := out.(*csvLines)
+		s.single = q.op.unpaged || csv && s.limit > 0
 		return s.run(v)
 	})
 }
@@ -56,17 +83,23 @@ func (a *API) stream(q *request) (any, error) {
 type streaming struct {
 	*API
 	*request
-	until time.Time
-	limit int // 0: none
-	count int
+	lines
+	until  time.Time
+	limit  int  // 0: none
+	single bool // one page of limit entries
+	count  int
 }
 
 // run sends the list.
 func (s *streaming) run(v *query.View) error {
 	for size := firstPage; ; size = streamPage {
-		s.page.Limit = size
-		if s.limit > 0 {
+		switch {
+		case s.single:
+			s.page.Limit = s.limit
+		case s.limit > 0:
 			s.page.Limit = min(size, s.limit-s.count)
+		default:
+			s.page.Limit = size
 		}
 		answer, err := any(nil), s.r.Context().Err()
 		if err == nil {
@@ -76,27 +109,38 @@ func (s *streaming) run(v *query.View) error {
 			if size == firstPage {
 				return err
 			}
-			return s.send(&StreamEnd{StreamEnding{Count: s.count, Next: &s.page.After, Reason: "problem", Problem: s.interrupted(err)}})
+			return s.finish(&StreamEnd{StreamEnding{Count: s.count, Next: &s.page.After, Reason: "problem", Problem: s.interrupted(err)}})
 		}
 		entries, next := s.op.entries(answer)
+		if size == firstPage {
+			if err := s.begin(v, answer, next); err != nil {
+				return err
+			}
+		}
 		for entry := range entries {
-			if err := s.r.Append(&document{entry}); err != nil {
+			if err := s.entry(entry); err != nil {
 				return err
 			}
 			s.count++
 		}
+		if err := s.flush(); err != nil {
+			return err
+		}
 		end := StreamEnding{Count: s.count, Next: next, Complete: next == nil, Reason: s.reason()}
 		switch {
 		case s.r.Method == http.MethodHead:
-			return s.send(nil)
+			return s.send()
 		case end.Complete:
 			end.Reason = ""
-			return s.send(&StreamEnd{end})
+			return s.finish(&StreamEnd{end})
+		case s.single:
+			end.Reason = "limit"
+			return s.finish(&StreamEnd{end})
 		case end.Reason != "":
-			return s.send(&StreamEnd{end})
+			return s.finish(&StreamEnd{end})
 		}
 		s.page.After = *next
-		if err := s.send(nil); err != nil {
+		if err := s.send(); err != nil {
 			return err
 		}
 	}
@@ -127,13 +171,14 @@ func (s *streaming) interrupted(err error) *problem.Problem {
 	return p
 }
 
-// send sends the appended entries, and the last line unless that is nil.
-func (s *streaming) send(end *StreamEnd) error {
-	if end != nil {
-		if err := s.r.Append(&document{end}); err != nil {
-			return err
-		}
-	}
+// finish sends the rest of the list.
+func (s *streaming) finish(end *StreamEnd) error {
+	cut := s.end(end)
+	return cmp.Or(s.send(), cut)
+}
+
+// send sends the appended entries.
+func (s *streaming) send() error {
 	s.r.Header()["Cache-Control"] = []string{"no-store"}
 	_ = http.NewResponseController(s.r.Writer()).SetWriteDeadline(time.Now().Add(s.WriteTimeout))
 	return s.r.Flush()

@@ -91,8 +91,15 @@ func TestProblemBeforeAStream(t *testing.T) {
 
 // opened returns a chain and the number of its open snapshots.
 func opened(t *testing.T) (c *served.Chain, held *atomic.Int32) {
+	t.Helper()
+	c, held = openedOf(real(t))
+	c.Name = "bitcoin"
+	return c, held
+}
+
+func openedOf(db *core.DB) (c *served.Chain, held *atomic.Int32) {
 	held = new(atomic.Int32)
-	c = of("bitcoin", real(t))
+	c = of("test", db)
 	view := c.View
 	c.View = func(ctx context.Context, fn func(*query.View) error) error {
 		held.Add(1)

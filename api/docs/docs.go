@@ -13,6 +13,7 @@ import (
 const (
 	TypeJSON   = "application/json"
 	TypeStream = "application/x-ndjson"
+	TypeCSV    = "text/csv"
 )
 
 // Operation is an operation about a chain as the documents describe it. Body and responses of its [huma.Operation] are

@@ -165,6 +165,8 @@ func (op *Operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 			Schema:     &huma.Schema{Type: "string", Description: "The list from the cursor on, one " + name(entry) + " per line. The last line is a StreamEnd."},
 			Extensions: map[string]any{"x-lines": map[string]any{"anyOf": []any{entry, end}}},
 		}
+		o.Responses["200"].Content[TypeCSV] = &huma.MediaType{Schema: &huma.Schema{Type: "string",
+			Description: "The list from the cursor on with a header, or `limit` entries. If it is incomplete, the connection is cut after a last line, which begins with #."}}
 	}
 	switch {
 	case op.TextBody != "":

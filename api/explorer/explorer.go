@@ -27,6 +27,8 @@ type Options struct {
 	// Docs returns the content of /docs; nil: the path does not exist.
 	Docs func(*http.Request) (template.HTML, error)
 
+	API http.Handler // of /v1, which streams CSV; nil: pages have no CSV
+
 	BasePath string            // prefix of all links, which requests do not have; empty: none
 	Title    string            // name of the site; empty: Birthmark
 	Logo     *static.Logo      // nil: Birthmark's
@@ -65,9 +67,7 @@ var routes = []route{
 	{"/output/{ref}", (*visit).output},
 	{"/search", (*visit).search},
 	{"/address/{value}", (*visit).address},
-	{"/address/{value}/history.csv", (*visit).addressCSV},
 	{"/index/{index}/{value}", (*visit).indexValue},
-	{"/index/{index}/{value}/history.csv", (*visit).indexCSV},
 	{"/values/{index}", (*visit).values},
 	{"/richest", (*visit).richestAll},
 	{"/richest/{index}", (*visit).richest},
@@ -122,6 +122,10 @@ func New(o Options) (http.Handler, error) {
 		base := "/" + c.Name
 		for _, r := range routes {
 			mux.HandleFunc(base+r.pattern, s.reading(s.chainPage(c, r.page)))
+		}
+		if s.API != nil {
+			mux.HandleFunc(base+"/address/{value}/history.csv", s.reading(s.historyCSV(c)))
+			mux.HandleFunc(base+"/index/{index}/{value}/history.csv", s.reading(s.historyCSV(c)))
 		}
 		mux.HandleFunc(base+"/", s.reading(s.chainPage(c, (*visit).unknownPath)))
 		mux.Handle(base+"/{$}", http.RedirectHandler(s.BasePath+base, http.StatusMovedPermanently))

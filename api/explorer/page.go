@@ -6,19 +6,18 @@ import (
 
 // page is the result of a page method of [visit]: the body for the template, and data for the frame.
 type page struct {
-	Kind        string    // the template: templates/pages/KIND.html
-	Title       string    // of the window, without the name of the chain
-	Description string    // one sentence, for search engines
-	JSON        string    // path of the same data in the API; empty: none
-	Crumbs      []link    // below the home page of the chain; the last is the page itself, without URL
-	Query       string    // text of the search box
-	Section     string    // of the navigation: the last part of its path
-	Body        any       // data of the template
-	Location    string    // redirect; other fields are ignored then
-	File        *download // in place of the page; other fields are ignored then
-	Status      int       // of the answer; 0: 200
-	Follow      string    // query of events that concern the page, in addition to blocks
-	Volatile    bool      // not determined by the tip: no ETag
+	Kind        string // the template: templates/pages/KIND.html
+	Title       string // of the window, without the name of the chain
+	Description string // one sentence, for search engines
+	JSON        string // path of the same data in the API; empty: none
+	Crumbs      []link // below the home page of the chain; the last is the page itself, without URL
+	Query       string // text of the search box
+	Section     string // of the navigation: the last part of its path
+	Body        any    // data of the template
+	Location    string // redirect; other fields are ignored then
+	Status      int    // of the answer; 0: 200
+	Follow      string // query of events that concern the page, in addition to blocks
+	Volatile    bool   // not determined by the tip: no ETag
 
 	frame
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 	"reflect"
@@ -95,10 +94,6 @@ func (s *site) render(b *bytes.Buffer, p *page) error {
 func (s *site) write(w http.ResponseWriter, r *http.Request, p *page, tag string, b *bytes.Buffer) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	if p.File != nil {
-		h.Set("Content-Type", p.File.Type)
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": p.File.Name}))
-	}
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	if tag != "" {
 		h.Set("ETag", tag)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api"
 	"birthmark/api/compat/answertest"
 	"birthmark/api/served"
 	"birthmark/chains"
@@ -124,7 +125,11 @@ var testNow = time.Unix(1_700_000_040, 0)
 // explorerOf returns the explorer of chains at testNow.
 func explorerOf(t testing.TB, chains ...*served.Chain) http.Handler {
 	t.Helper()
-	h, err := New(Options{Chains: chains, Version: "1.2.3", now: func() time.Time { return testNow }})
+	v1, err := api.New(api.Options{Chains: chains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(Options{Chains: chains, API: v1, Version: "1.2.3", now: func() time.Time { return testNow }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,13 @@
 package explorer
 
 import (
-	"bytes"
+	"cmp"
+	"net/http"
 	"net/url"
 	"time"
 
-	"birthmark/api/explorer/format"
+	"birthmark/api/served"
 	"birthmark/core/query"
-	"birthmark/internal/csvlist"
 	"birthmark/model"
 )
 
@@ -52,41 +52,28 @@ func (p period) Query() string {
 	return q.Encode()
 }
 
-// csvRows is the number of transactions in a CSV file.
-const csvRows = query.MaxLimit
-
-// download is a file, in place of a page.
-type download struct {
-	Name, Type string
-	Body       []byte
-}
-
-// addressCSV is the history of a value of the index address as a CSV file.
-func (v *visit) addressCSV() (*page, error) { return v.historyCSV("address") }
-
-func (v *visit) indexCSV() (*page, error) { return v.historyCSV(v.req.PathValue("index")) }
-
-// historyCSV is the newest part of the history of a value, newest first. A Link header leads to the next part (RFC 8288).
-func (v *visit) historyCSV(index string) (*page, error) {
-	when, err := v.period()
-	if err != nil {
-		return nil, err
-	}
-	part := query.Page{Limit: csvRows, After: v.query("after"), Descending: true}
-	a, err := v.History(v.ctx, index, v.req.PathValue("value"), when.Range, part)
-	if err != nil {
-		return nil, err
-	}
-	if a.Next != nil {
-		next := url.Values{"after": {*a.Next}}.Encode()
-		if q := when.Query(); q != "" {
-			next += "&" + q
+// historyCSV serves the whole history of a value as a CSV file, newest first: /v1 streams it.
+func (s *site) historyCSV(chain *served.Chain) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		index := cmp.Or(r.PathValue("index"), "address")
+		given, q := r.URL.Query(), url.Values{"order": {"desc"}}
+		for name, of := range map[string]string{"from": "time_from", "to": "time_to", "after": "after"} {
+			if text := given.Get(name); text != "" {
+				q.Set(of, text)
+			}
 		}
-		v.w.Header().Set("Link", "<?"+next+`>; rel="next"`)
+		if given.Get("raw") != "" {
+			q.Set("raw_amounts", "true")
+		}
+		path := pathOf("/v1/"+chain.Name, []string{"history", index, r.PathValue("value")})
+		to, err := url.Parse(path + "?" + q.Encode())
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		asked := r.Clone(r.Context())
+		asked.URL = to
+		asked.Header.Set("Accept", "text/csv")
+		s.API.ServeHTTP(w, asked)
 	}
-	var b bytes.Buffer
-	if err := csvlist.Write(&b, a.Txs, nil); err != nil {
-		return nil, err
-	}
-	return &page{File: &download{v.chain.Name + "-" + format.Short(a.Value) + ".csv", "text/csv; charset=utf-8", b.Bytes()}}, nil
 }

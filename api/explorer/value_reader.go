@@ -181,8 +181,10 @@ func (r *valueReader) history(after string) error {
 		return nil
 	}
 	b.Pager = partPager(b.Whole.URL, b.Period.Query(), "history", after, a.Next)
-	b.CSV = b.Whole.URL + "/history.csv"
-	if q := b.Period.Query(); q != "" {
+	if r.site.API != nil {
+		b.CSV = b.Whole.URL + "/history.csv"
+	}
+	if q := b.Period.Query(); q != "" && b.CSV != "" {
 		b.CSV += "?" + q
 	}
 	n := r.naming()

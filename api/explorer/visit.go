@@ -87,10 +87,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 			if p.Location != "" {
 				return nil
 			}
-			if p.File != nil {
-				b.Reset()
-				b.Write(p.File.Body)
-			} else if err := cmp.Or(s.render(b, p), v.fault); err != nil {
+			if err := cmp.Or(s.render(b, p), v.fault); err != nil {
 				return err
 			}
 			return meter.Of(ctx).Hold(int64(max(b.Len()-meter.Free, 0)))

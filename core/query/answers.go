@@ -7,7 +7,9 @@ import (
 )
 
 // The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings. Hashes and values are in
-// the chain's text format. Nil and absent fields mean unknown or not applicable.
+// the chain's text format. Nil and absent fields mean unknown or not applicable. In CSV, fields with the tag amount are
+// amounts of the asset that a field Asset names, or else of the coin, and those with the tag time are Unix seconds: see
+// [birthmark/internal/csvlist].
 
 // BlockAnswer is one block with its transaction hashes.
 type BlockAnswer struct {
@@ -48,7 +50,7 @@ type BlocksAnswer struct {
 type BlockSummaryAnswer struct {
 	Height  uint32 `json:"height"`
 	Hash    string `json:"hash"`
-	Time    int64  `json:"time"`
+	Time    int64  `json:"time" csv:"time"`
 	Size    int    `json:"size"`
 	TxCount int    `json:"tx_count"`
 }
@@ -95,15 +97,15 @@ type OutputAnswer struct {
 	Index   int                      `json:"index"`
 	Height  uint32                   `json:"height"`
 	TxIndex int                      `json:"tx_index"`
-	Value   string                   `json:"value"`
+	Value   string                   `json:"value" csv:"amount"`
 	Keys    map[string]any           `json:"keys"` // index name -> string, or []string for a many-valued index
 	Assets  []AssetEntryAnswer       `json:"assets,omitempty"`
 	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: omitted; empty: null, unspent
 
-	Confirmations uint32 `json:"confirmations,omitempty"` // absent for genesis outputs, as the next
-	BlockTime     int64  `json:"block_time,omitempty"`    // unix seconds
+	Confirmations uint32 `json:"confirmations,omitempty"`         // absent for genesis outputs, as the next
+	BlockTime     int64  `json:"block_time,omitempty" csv:"time"` // unix seconds
 
-	*model.OutputDetails // only in one transaction or output, if the serialized transaction is known
+	*model.OutputDetails `csv:"-"` // only in one transaction or output, if the serialized transaction is known
 }
 
 // Optional marshals to null if Value is nil, unlike an omitted field.
@@ -133,7 +135,7 @@ type SpendingAnswer struct {
 // "transfer".
 type AssetEntryAnswer struct {
 	Asset  string `json:"asset"`
-	Amount string `json:"amount"`
+	Amount string `json:"amount" csv:"amount"`
 	Action string `json:"action"`
 	*AssetParts
 }
@@ -192,29 +194,29 @@ type HistoryTxAnswer struct {
 	Hash     string `json:"hash"`
 	Height   uint32 `json:"height"`
 	Index    int    `json:"index"`
-	Received string `json:"received"`
-	Sent     string `json:"sent"`
+	Received string `json:"received" csv:"amount"`
+	Sent     string `json:"sent" csv:"amount"`
 
-	Time    int64                `json:"time,omitempty"`    // unix seconds; absent for genesis transactions
-	Balance string               `json:"balance,omitempty"` // after the transaction; absent if it is expensive to compute
+	Time    int64                `json:"time,omitempty" csv:"time"`      // unix seconds; absent for genesis transactions
+	Balance string               `json:"balance,omitempty" csv:"amount"` // after the transaction; absent if it is expensive to compute
 	Assets  []HistoryAssetAnswer `json:"assets,omitempty"`
 }
 
 // HistoryAssetAnswer is the amounts of an asset that a value received and sent in one transaction.
 type HistoryAssetAnswer struct {
 	Asset    string `json:"asset"`
-	Received string `json:"received"`
-	Sent     string `json:"sent"`
+	Received string `json:"received" csv:"amount"`
+	Sent     string `json:"sent" csv:"amount"`
 }
 
 // PeriodAnswer is the sums of the transactions of a value in a period.
 type PeriodAnswer struct {
-	From     int64  `json:"from"` // unix seconds
-	To       int64  `json:"to"`   // last second
-	Received string `json:"received"`
-	Sent     string `json:"sent"`
+	From     int64  `json:"from" csv:"time"` // unix seconds
+	To       int64  `json:"to" csv:"time"`   // last second
+	Received string `json:"received" csv:"amount"`
+	Sent     string `json:"sent" csv:"amount"`
 	TxCount  uint64 `json:"tx_count"`
-	Balance  string `json:"balance,omitempty"` // at the end; absent if it is expensive to compute
+	Balance  string `json:"balance,omitempty" csv:"amount"` // at the end; absent if it is expensive to compute
 }
 
 // BalanceAnswer is the totals of a value.
@@ -247,9 +249,9 @@ type AssetAnswer struct {
 	Description  string          `json:"description,omitempty"` // likewise
 	Decimals     *int            `json:"decimals,omitempty"`    // likewise
 	FirstSeen    FirstSeenAnswer `json:"first_seen"`
-	Minted       string          `json:"minted"`
-	Burned       string          `json:"burned"`
-	Supply       string          `json:"supply"`
+	Minted       string          `json:"minted" csv:"amount"`
+	Burned       string          `json:"burned" csv:"amount"`
+	Supply       string          `json:"supply" csv:"amount"`
 	MintCount    uint64          `json:"mint_count"`
 	BurnCount    uint64          `json:"burn_count"`
 	OutputCount  uint64          `json:"output_count"`
@@ -293,7 +295,7 @@ type AssetEventAnswer struct {
 	Height uint32 `json:"height"`
 	Index  int    `json:"index"`
 	Action string `json:"action"` // mint or burn
-	Amount string `json:"amount"`
+	Amount string `json:"amount" csv:"amount"`
 }
 
 // AssetHoldersAnswer is a page of the addresses that hold an asset.
@@ -306,7 +308,7 @@ type AssetHoldersAnswer struct {
 // HolderAnswer is an address and the amount that it holds.
 type HolderAnswer struct {
 	Address string `json:"address"`
-	Amount  string `json:"amount"`
+	Amount  string `json:"amount" csv:"amount"`
 }
 
 // RichestAnswer is the values of an index with the highest balances.
@@ -319,7 +321,7 @@ type RichestAnswer struct {
 // RichestValueAnswer is one value and its balance.
 type RichestValueAnswer struct {
 	Value        string `json:"value"`
-	Balance      string `json:"balance"`
+	Balance      string `json:"balance" csv:"amount"`
 	UnspentCount uint64 `json:"unspent_count"`
 }
 
@@ -392,10 +394,10 @@ type ForksAnswer struct {
 type LostBlockAnswer struct {
 	Height     uint32  `json:"height"`
 	Hash       string  `json:"hash"`
-	Time       int64   `json:"time"`        // block time, unix seconds
-	Depth      int     `json:"depth"`       // number of orphaned blocks from this one up to the old tip, inclusive
-	LostAt     int64   `json:"lost_at"`     // unix seconds
-	ReplacedBy *string `json:"replaced_by"` // hash of the next block at this height, may be equal; null: no block yet
+	Time       int64   `json:"time" csv:"time"`    // block time, unix seconds
+	Depth      int     `json:"depth"`              // number of orphaned blocks from this one up to the old tip, inclusive
+	LostAt     int64   `json:"lost_at" csv:"time"` // unix seconds
+	ReplacedBy *string `json:"replaced_by"`        // hash of the next block at this height, may be equal; null: no block yet
 }
 
 // PointAnswer identifies a block.

@@ -16,6 +16,9 @@ type IndexState struct {
 	Dropping bool     `json:"dropping,omitempty"`
 }
 
+// IndexNames returns the names of the indexes of outputs.
+func (v *View) IndexNames() []string { return v.at.Names() }
+
 // IndexStates returns the indexes of the database in the order of their numbers, including indexes that are being
 // added or dropped.
 func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {

@@ -18,6 +18,17 @@ func AssetName(chain model.Chain, a *AssetAnswer) string {
 	return NameInID(chain, a.Asset).Name
 }
 
+// maxDecimals is the maximum number of decimals that are shown; an issuer can state any number.
+const maxDecimals = 38
+
+// ShownDecimals returns the decimals of displayed amounts of an asset: 0 if they are unknown or more than 38.
+func (a *AssetAnswer) ShownDecimals() int {
+	if a.Decimals == nil || *a.Decimals < 0 || *a.Decimals > maxDecimals {
+		return 0
+	}
+	return *a.Decimals
+}
+
 // NameInID returns the name and the group in the id of an asset, on chains whose ids contain them.
 func NameInID(chain model.Chain, id string) model.AssetName {
 	namer, ok := chain.(model.AssetNamer)

@@ -17,7 +17,7 @@ func (p *program) assetEventsCommand() *cli.Command {
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     slices.Concat(command.RangeFlags(), command.OrderedPageFlags("events")),
 	}, func(r *request) (*query.AssetEventsAnswer, error) {
-		return r.db.AssetEvents(r.ctx, r.arg(0), r.blocks, r.page)
+		return r.queries.AssetEvents(r.ctx, r.arg(0), r.blocks, r.page)
 	}, showAssetEvents, func(a *query.AssetEventsAnswer) ([]query.AssetEventAnswer, *string) { return a.Events, a.Next })
 }
 

@@ -15,7 +15,7 @@ func (p *program) assetHoldersCommand() *cli.Command {
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     command.PageFlags("addresses"),
 	}, func(r *request) (*query.AssetHoldersAnswer, error) {
-		return r.db.AssetHolders(r.ctx, r.arg(0), r.page)
+		return r.queries.AssetHolders(r.ctx, r.arg(0), r.page)
 	}, showAssetHolders, func(a *query.AssetHoldersAnswer) ([]query.HolderAnswer, *string) { return a.Holders, a.Next })
 }
 

@@ -15,7 +15,7 @@ func (p *program) assetsCommand() *cli.Command {
 		Usage: "list all assets in the order of their first occurrence",
 		Flags: command.OrderedPageFlags("assets"),
 	}, func(r *request) (*query.AssetsAnswer, error) {
-		return r.db.Assets(r.ctx, r.page)
+		return r.queries.Assets(r.ctx, r.page)
 	}, showAssets, func(a *query.AssetsAnswer) ([]query.AssetAnswer, *string) { return a.Assets, a.Next })
 }
 

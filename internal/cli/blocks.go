@@ -17,7 +17,7 @@ func (p *program) blocksCommand() *cli.Command {
 		Usage: "list blocks, without their transactions",
 		Flags: slices.Concat(command.RangeFlags(), command.OrderedPageFlags("blocks")),
 	}, func(r *request) (*query.BlocksAnswer, error) {
-		return r.db.Blocks(r.ctx, r.blocks, r.page)
+		return r.queries.Blocks(r.ctx, r.blocks, r.page)
 	}, showBlocks, func(a *query.BlocksAnswer) ([]query.BlockSummaryAnswer, *string) { return a.Blocks, a.Next })
 }
 

@@ -36,7 +36,7 @@ func (p *program) findCommand() *cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return r.db.Find(r.ctx, index, value, terms, r.page)
+		return r.queries.Find(r.ctx, index, value, terms, r.page)
 	}, showFind, func(a *query.FindAnswer) ([]query.OutputAnswer, *string) { return a.Outputs, a.Next })
 	page := find.Action
 	find.Action = func(c *cli.Context) error {

@@ -2,17 +2,21 @@ package cli
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testrun"
 )
 
 // search finds the objects that match a text. It exits with status 1 if there are none.
@@ -75,15 +79,58 @@ func TestValueDeterminesItsIndex(t *testing.T) {
 	wantFailure(t, exitUsage, "unknown_index", `no index "adress"; it offers address, .*; did you mean "address"\?$`, "balance", "adress", satoshi, "--db", db)
 }
 
+// --csv without --limit prints a list of any length from its cursor, and the sums of a history are the balance.
+func TestCSVPrintsWholeLists(t *testing.T) {
+	testrun.Slow(t)
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "db")
+	syncTo(t, db, "file://"+realBlocks(t), "--wal=off", "--index", "address,script_type")
+	read := func(args ...string) (rows [][]string) {
+		t.Helper()
+		r := birthmark(append(args, "--csv", "--db", db)...)
+		rows, err := csv.NewReader(strings.NewReader(r.stdout)).ReadAll()
+		if err != nil || r.status != exitDone || r.stderr != "" {
+			t.Fatalf("%v: %v, status %d, %s", args, err, r.status, r.stderr)
+		}
+		return rows[1:]
+	}
+	blocks := read("blocks")
+	if len(blocks) != 14_132 || blocks[0][2] != "2009-01-03T18:15:05Z" {
+		t.Fatalf("%d blocks, the first is %v", len(blocks), blocks[0])
+	}
+	first := birthmark("blocks", "--csv", "--db", db, "--limit", "5000")
+	_, cursor, more := strings.Cut(strings.TrimSpace(first.stderr), "--after ")
+	if rest := read("blocks", "--after", cursor); !more || len(rest) != 14_132-5000 || rest[0][0] != "5000" {
+		t.Errorf("%d blocks follow the cursor %q", len(rest), cursor)
+	}
+	var balance query.BalanceAnswer
+	if err := json.Unmarshal([]byte(birthmark("balance", "script_type", "pubkey", "--db", db, "--json").stdout), &balance); err != nil {
+		t.Fatal(err)
+	}
+	history := read("history", "script_type", "pubkey", "--raw-amounts")
+	received, sent := int64(0), int64(0)
+	for _, row := range history {
+		in, err1 := strconv.ParseInt(row[3], 10, 64)
+		out, err2 := strconv.ParseInt(row[4], 10, 64)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		received, sent = received+in, sent+out
+	}
+	if uint64(len(history)) != balance.TxCount || fmt.Sprint(received) != balance.Received || fmt.Sprint(sent) != balance.Sent {
+		t.Errorf("%d transactions, received %d, sent %d: expected %+v", len(history), received, sent, balance)
+	}
+	wantFailure(t, exitUsage, "missing_flag", `--raw-amounts needs --csv$`, "blocks", "--raw-amounts", "--db", db)
+}
+
 // --csv has a column per JSON field, and the cursor of the next page is on stderr.
 func TestListsArePrintedAsCSV(t *testing.T) {
 	t.Parallel()
 	db := first200(t, "--index", "address,script_hash")
 	for line, header := range map[string]string{
-		"blocks": "height,hash,time,size,tx_count",
-		"find " + satoshi: "tx,index,height,tx_index,value,keys.address,keys.script_hash,assets,spent_by.tx,spent_by.input,spent_by.height,confirmations,block_time,script,type," +
-			"datum_hash,datum.hash,datum.raw,datum.type,datum.value,datum.undecoded,script_ref.language,script_ref.hash,script_ref.raw,box_id,ergo_tree,creation_height,registers",
-		"history " + satoshi: "hash,height,index,received,sent,time,balance,assets",
+		"blocks":             "height,hash,time,size,tx_count",
+		"find " + satoshi:    "tx,index,height,tx_index,value,keys.address,keys.script_hash,spent_by.tx,spent_by.input,spent_by.height,confirmations,block_time",
+		"history " + satoshi: "hash,height,index,received,sent,time,balance",
 		"values address":     "value,first_seen.tx,first_seen.index,first_seen.height",
 		"richest address":    "value,balance,unspent_count",
 		"forks":              "",

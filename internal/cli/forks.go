@@ -15,7 +15,7 @@ func (p *program) forksCommand() *cli.Command {
 		Usage: "list blocks orphaned by reorganizations, newest first",
 		Flags: command.PageFlags("blocks"),
 	}, func(r *request) (*query.ForksAnswer, error) {
-		return r.db.Forks(r.ctx, r.page)
+		return r.queries.Forks(r.ctx, r.page)
 	}, showForks, func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 }
 

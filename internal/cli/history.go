@@ -31,14 +31,14 @@ func (p *program) historyCommand() *cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return r.db.GroupedHistory(r.ctx, index, value, unit, r.blocks, r.page)
+		return r.queries.GroupedHistory(r.ctx, index, value, unit, r.blocks, r.page)
 	}, showPeriods, func(a *query.HistoryAnswer) ([]query.PeriodAnswer, *string) { return a.Periods, a.Next })
 	list := listCommand(p, c, func(r *request) (*query.HistoryAnswer, error) {
 		index, value, err := r.term(false)
 		if err != nil {
 			return nil, err
 		}
-		return r.db.History(r.ctx, index, value, r.blocks, r.page)
+		return r.queries.History(r.ctx, index, value, r.blocks, r.page)
 	}, showHistory, func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next })
 	txs := list.Action
 	list.Action = func(c *cli.Context) error {

@@ -19,7 +19,7 @@ func (p *program) listIndexes(c *cli.Context, db *daemon.Database) error {
 		return err
 	}
 	if c.Bool("csv") {
-		return csvlist.Write(p.Stdout, states, nil)
+		return csvlist.WriteAll(p.Stdout, states)
 	}
 	a := &api.IndexesAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Indexes: states}
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) { showIndexes(page, states) })

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -20,10 +21,11 @@ import (
 // request is a query of the command line: the database, the arguments, and the page and range that the flags select.
 type request struct {
 	*cli.Context
-	ctx    context.Context
-	db     *daemon.Database
-	page   query.Page
-	blocks query.Range
+	ctx     context.Context
+	db      *daemon.Database
+	queries query.Queries // of the database, or of one snapshot
+	page    query.Page
+	blocks  query.Range
 }
 
 // arg returns an argument, or "" if it was omitted.
@@ -40,7 +42,7 @@ func (r *request) term(assets bool) (index, value string, err error) {
 		return "", "", missingValue(r.Context)
 	}
 	if assets {
-		_, err := r.db.Asset(r.ctx, value)
+		_, err := r.queries.Asset(r.ctx, value)
 		kind, _ := model.KindOf(err)
 		if err == nil {
 			return query.AssetTerm, value, nil
@@ -48,7 +50,7 @@ func (r *request) term(assets bool) (index, value string, err error) {
 			return "", "", err
 		}
 	}
-	return search.IndexOf(r.ctx, r.db.Queries, r.db.Chain(), value)
+	return search.IndexOf(r.ctx, r.queries, r.db.Chain(), value)
 }
 
 // isIndex reports whether a word is the name of an index, not a value.
@@ -73,35 +75,98 @@ func queryCommand[A any](
 	})
 }
 
-// listCommand returns a command that queries a list, which --csv prints as CSV: entries returns the entries of an answer
-// and the cursor of the next page.
+// listCommand returns a command that queries a list, which --csv prints as CSV, the whole list from one snapshot unless
+// --limit is set: entries returns the entries of an answer and the cursor of the next page.
 func listCommand[A, E any](
 	p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A), entries func(A) ([]E, *string),
 ) *cli.Command {
-	c.Flags = append(c.Flags, csvFlag())
+	c.Flags = append(c.Flags, csvFlags()...)
 	return p.databaseCommand(c, func(r *request) error {
+		if r.Bool("csv") {
+			return printCSV(p, r, ask, entries)
+		}
 		a, err := ask(r)
 		if err != nil {
 			return err
 		}
-		if !r.Bool("csv") {
-			return answer(p, r, a, show)
-		}
-		list, next := entries(a)
-		if next != nil {
-			fmt.Fprintln(p.Stderr, "birthmark: there is more: --after", *next)
-		}
-		return csvlist.Write(p.Stdout, list, slices.Sorted(slices.Values(r.db.Indexes())))
+		return answer(p, r, a, show)
 	})
 }
 
+// printCSV prints a list as CSV.
+func printCSV[A, E any](p *program, r *request, ask func(*request) (A, error), entries func(A) ([]E, *string)) error {
+	return r.db.View(r.ctx, func(v *query.View) error {
+		r.queries = v.Queries
+		o := csvlist.OptionsOf(r.ctx, v, r.db.Chain())
+		o.Raw = r.Bool("raw-amounts")
+		whole := !r.IsSet("limit") && r.hasFlag("after")
+		if whole {
+			r.page.Limit = csvPage
+		}
+		var w *csvlist.Writer
+		for {
+			a, err := ask(r)
+			if err == nil && w == nil {
+				o.Asset = csvlist.AssetOf(a)
+				w, err = csvlist.New(p.Stdout, reflect.TypeFor[E](), o)
+			}
+			if err != nil {
+				return truncated(p, r, w, err)
+			}
+			list, next := entries(a)
+			for i := range list {
+				if err := w.Write(&list[i]); err != nil {
+					return err
+				}
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			switch {
+			case next == nil:
+				return nil
+			case !whole:
+				fmt.Fprintln(p.Stderr, "birthmark: there is more: --after", *next)
+				return nil
+			}
+			r.page.After = *next
+		}
+	})
+}
+
+// hasFlag reports whether the command has a flag.
+func (r *request) hasFlag(name string) bool {
+	return slices.ContainsFunc(r.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+}
+
+// csvPage is the number of entries that are read at once.
+const csvPage = 1000
+
+// truncated prints where a list that failed continues, and returns the error.
+func truncated(p *program, r *request, w *csvlist.Writer, err error) error {
+	if w != nil && r.page.After != "" {
+		fmt.Fprintln(p.Stderr, "birthmark: the list is incomplete: continue with --after", r.page.After)
+	}
+	return err
+}
+
 func csvFlag() cli.Flag {
-	return command.Bool("csv", "print CSV with a header; columns have the names of the JSON fields")
+	return command.Bool("csv", "print CSV with a header, all entries unless --limit is set")
+}
+
+func csvFlags() []cli.Flag {
+	return []cli.Flag{
+		csvFlag(),
+		command.Bool("raw-amounts", "in CSV: amounts in the smallest unit and times in unix seconds"),
+	}
 }
 
 func (p *program) checkCSV(c *cli.Context) error {
 	if c.Bool("csv") && p.JSON {
 		return command.UsageError("bad_value", "--csv and --json cannot be combined")
+	}
+	if c.Bool("raw-amounts") && !c.Bool("csv") {
+		return command.UsageError("missing_flag", "--raw-amounts needs --csv")
 	}
 	return nil
 }
@@ -124,7 +189,7 @@ func (p *program) databaseCommand(c cli.Command, do func(*request) error) *cli.C
 			return err
 		}
 		return p.Read(c, core.Options{}, func(db *daemon.Database) error {
-			r.db = db
+			r.db, r.queries = db, db.Queries
 			return do(r)
 		})
 	})
@@ -161,13 +226,6 @@ func (r *request) assets() func(id string) terminal.Asset {
 	}
 }
 
-// maxDecimals is the maximum number of decimals that are shown; an issuer can state any number.
-const maxDecimals = 38
-
 func assetOf(chain model.Chain, a *query.AssetAnswer) terminal.Asset {
-	of := terminal.Asset{Name: query.AssetName(chain, a)}
-	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= maxDecimals {
-		of.Decimals = *a.Decimals
-	}
-	return of
+	return terminal.Asset{Name: query.AssetName(chain, a), Decimals: a.ShownDecimals()}
 }

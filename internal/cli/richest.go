@@ -24,7 +24,7 @@ func (p *program) richestCommand() *cli.Command {
 		if r.IsSet("asset") && r.String("asset") == "" {
 			return nil, command.BadValue(r.Context, "asset", "the id or fingerprint of an asset")
 		}
-		return richest.Of(r.ctx, r.db.Queries, r.arg(0), r.String("asset"), r.page.Limit)
+		return richest.Of(r.ctx, r.queries, r.arg(0), r.String("asset"), r.page.Limit)
 	}, showRichest, func(a *query.RichestAnswer) ([]query.RichestValueAnswer, *string) { return a.Values, nil })
 }
 

@@ -21,9 +21,9 @@ func (p *program) valuesCommand() *cli.Command {
 		}, command.OrderedPageFlags("values")),
 	}, func(r *request) (*query.ValuesAnswer, error) {
 		if r.IsSet("prefix") {
-			return r.db.ValuesByText(r.ctx, r.arg(0), r.String("prefix"), r.page)
+			return r.queries.ValuesByText(r.ctx, r.arg(0), r.String("prefix"), r.page)
 		}
-		return r.db.Values(r.ctx, r.arg(0), r.page)
+		return r.queries.Values(r.ctx, r.arg(0), r.page)
 	}, showValues, func(a *query.ValuesAnswer) ([]query.ValueAnswer, *string) { return a.Values, a.Next })
 }
 

@@ -116,7 +116,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	}
 	pages, err := explorer.New(explorer.Options{
 		Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout,
-		Docs: v1.Documents.Page, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
+		Docs: v1.Documents.Page, API: v1, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
 		Pictures: s.set.Site.Pictures, Labels: names,
 	})
 	if err != nil {

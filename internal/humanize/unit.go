@@ -29,6 +29,19 @@ func (u Unit) Amount(n string) string {
 	return text
 }
 
+// Number formats an amount for programs: without symbol and grouping, such as 1234.50000000. It returns n unchanged if n
+// is not a decimal integer.
+func (u Unit) Number(n string) string {
+	sign, whole, fraction, ok := u.Parts(n)
+	if !ok {
+		return n
+	}
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return sign + strings.ReplaceAll(whole, ",", "") + fraction
+}
+
 // Parts splits an amount into its minus sign, the grouped digits before the decimal point and all digits after it. ok
 // is false if n is not a decimal integer.
 func (u Unit) Parts(n string) (sign, whole, fraction string, ok bool) {
