@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"birthmark/core"
@@ -131,19 +132,27 @@ func (l *changing) reorganize(n int) {
 func (l *changing) step(rng *rand.Rand, reattach func() storage.Store) {
 	l.t.Helper()
 	ctx := l.t.Context()
-	label := func() *query.IndexState {
-		states, err := l.db.IndexStates(ctx)
-		if err != nil {
-			l.t.Fatal(err)
-		}
-		for i := range states {
-			if states[i].Name == "label" {
-				return &states[i]
-			}
-		}
-		return nil
+	changed := []string{"label", schema.RawFilesName}
+	if l.v.Raw {
+		changed[1] = schema.RawName
 	}
-	switch at := label(); {
+	name := changed[rng.IntN(len(changed))]
+	states, err := l.db.IndexStatesWithRaw(ctx)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var at *query.IndexState // of the index with that name, or of the one that is being changed
+	for i := range states {
+		x := &states[i]
+		if len(x.Adding) > 0 || x.Dropping {
+			at = x
+			break
+		}
+		if strings.HasPrefix(name, x.Name) {
+			at = x
+		}
+	}
+	switch {
 	case len(l.chain) < 3 || rng.IntN(3) == 0:
 		l.grow(1+rng.IntN(6), 1+rng.IntN(4))
 	case rng.IntN(4) == 0:
@@ -154,20 +163,24 @@ func (l *changing) step(rng *rand.Rand, reattach func() storage.Store) {
 		l.store = reattach()
 		l.reopen(nil, nil)
 	case at == nil:
-		if err := l.db.AddIndex(ctx, "label", model.IndexOptions{Balance: rng.IntN(2) == 0, Prefix: rng.IntN(2) == 0}); err != nil {
+		var o model.IndexOptions
+		if name == "label" {
+			o = model.IndexOptions{Balance: rng.IntN(2) == 0, Prefix: rng.IntN(2) == 0}
+		}
+		if err := l.db.AddIndex(ctx, name, o); err != nil {
 			l.t.Fatal(err)
 		}
 	case len(at.Adding) > 0 || at.Dropping:
 		l.build(rng.IntN(4)-1, 20+rng.IntN(200))
 	default:
-		if err := l.db.DropIndex(ctx, "label"); err != nil {
+		if err := l.db.DropIndex(ctx, at.Name); err != nil {
 			l.t.Fatal(err)
 		}
 	}
 }
 
 // After each segment, a replica has the rows of the primary, byte for byte: blocks, rollbacks, orphaned blocks, indexes
-// that are added and dropped, and restarts of both.
+// and raw transactions that are added and dropped, and restarts of both.
 func TestAReplicaEqualsItsPrimary(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 		if _, bulk := s.(inBulk); bulk {
