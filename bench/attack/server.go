@@ -31,6 +31,7 @@ import (
 // Server is the process that is attacked.
 type Server struct {
 	cmd      *exec.Cmd
+	ended    chan error // of the process; nil: it was not started
 	stopNode func()
 	facts
 
@@ -119,6 +120,8 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	s.ended = make(chan error, 1)
+	go func() { s.ended <- s.cmd.Wait() }()
 	return s, s.ready(ctx)
 }
 
@@ -127,13 +130,13 @@ func (s *Server) Stop() error {
 	if s.stopNode != nil {
 		defer s.stopNode()
 	}
-	if s.cmd == nil || s.cmd.Process == nil {
+	if s.ended == nil {
 		return nil
 	}
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	hung := time.AfterFunc(30*time.Second, func() { _ = s.cmd.Process.Kill() })
 	defer hung.Stop()
-	return s.cmd.Wait()
+	return <-s.ended
 }
 
 func (s *Server) aboutBitcoin() error {
@@ -160,10 +163,10 @@ func (s *Server) ready(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), err)
+		case failed := <-s.ended:
+			s.ended <- failed // for Stop
+			return fmt.Errorf("the server ended: %w", cmp.Or(failed, err))
 		case <-time.After(200 * time.Millisecond):
-		}
-		if s.cmd.ProcessState != nil || syscall.Kill(s.cmd.Process.Pid, 0) != nil {
-			return errors.Join(errors.New("the server ended"), err)
 		}
 	}
 }
