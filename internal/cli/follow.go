@@ -234,7 +234,7 @@ func (f *eventStream) findTerm(db *daemon.Database) {
 	if isIndex(db, f.filter.Index) {
 		return
 	}
-	r := &request{Context: f.c, ctx: f.c.Context, db: db}
+	r := &request{Context: f.c, ctx: f.c.Context, db: db, queries: db.Queries}
 	if index, value, err := r.term(true); err == nil { // else the index is unknown
 		f.filter.Term = query.Term{Index: index, Value: value}
 	}
