@@ -153,6 +153,8 @@ func (s *Server) aboutBitcoin() error {
 // hashOf returns the hash of a script as the Electrum protocol writes it.
 func hashOf(pkScript []byte) string { return string(script.AppendHash(nil, sha256.Sum256(pkScript))) }
 
+var errEnded = errors.New("the server ended")
+
 // ready waits until the server is healthy and has the unconfirmed transactions.
 func (s *Server) ready(ctx context.Context) error {
 	for {
@@ -165,7 +167,7 @@ func (s *Server) ready(ctx context.Context) error {
 			return errors.Join(context.Cause(ctx), err)
 		case failed := <-s.ended:
 			s.ended <- failed // for Stop
-			return fmt.Errorf("the server ended: %w", cmp.Or(failed, err))
+			return errors.Join(errEnded, failed, err)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
