@@ -233,7 +233,7 @@ func TestItemsAreSentInParts(t *testing.T) {
 	}
 }
 
-// An encoder without a request sends lists in parts, and holds what it does not send within the memory for answers.
+// An encoder without a request sends lists in parts, and its unsent bytes count against the memory for answers.
 func TestEncodersOfOtherFramings(t *testing.T) {
 	budget := meter.NewBudget(100_000)
 	m := meter.New(nil, 0, 0, budget)

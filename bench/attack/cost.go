@@ -15,7 +15,7 @@ import (
 	"birthmark/core/meter"
 )
 
-// Cost is what the requests of an operation cost: their client in rate, and the server in CPU time.
+// Cost is the price of an operation: units of rate for the client, and CPU time for the server.
 type Cost struct {
 	Name     string  `json:"name"` // protocol and operation
 	Requests int     `json:"requests"`

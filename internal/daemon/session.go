@@ -262,8 +262,8 @@ func (s *Session) add(ctx context.Context, r control.Request) error {
 		}
 	}
 	err := s.db.AddIndex(ctx, r.Index, r.Keep)
-	if err == nil && r.Source != "" {
-		s.source = r.Source
+	if err == nil {
+		s.source = r.Source // that of an earlier request no longer applies
 	}
 	return err
 }

@@ -201,7 +201,7 @@ func (m *moment) answerOne(r *request) error {
 	return nil
 }
 
-// send sends what is encoded, the end of a message or not. The client pays for it.
+// send sends the encoded bytes. end: they end the message. The client pays for them.
 func (m *moment) send(end bool) error {
 	size := len(m.out.JSON)
 	err := m.t.write(m.out.JSON, end)

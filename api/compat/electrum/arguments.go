@@ -118,7 +118,7 @@ func (a *args) outpoint() outpoint {
 	return outpoint{tx, uint32(n)}
 }
 
-// rawTx reads a serialized transaction in hex; false: it is none.
+// rawTx decodes a serialized transaction. It returns false if digits are empty or not hex.
 func rawTx(digits string) ([]byte, bool) {
 	raw, err := hex.DecodeString(digits)
 	return raw, err == nil && len(raw) > 0

@@ -137,7 +137,7 @@ func (c *conn) requests() error {
 }
 
 // Costs of a client: the soft limit is 10,000 short requests, or 10 MB, or 2.5 million points of [meter.Unit].
-// Notifications cost what they read and send.
+// Notifications are charged for the rows that they read and the bytes that they send.
 const (
 	costPerRequest = 0.1
 	costPerByte    = 1e-4

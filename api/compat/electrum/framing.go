@@ -88,7 +88,7 @@ func (l *lines) read() ([]byte, error) {
 	}
 }
 
-// received returns what is received of the next line.
+// received returns the buffered part of the next line.
 func (l *lines) received() (part []byte, whole bool) {
 	part, _ = l.in.Peek(l.in.Buffered())
 	n := bytes.IndexByte(part, '\n')

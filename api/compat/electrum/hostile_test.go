@@ -314,7 +314,7 @@ func TestCostOfNotifications(t *testing.T) {
 			bytes += len(payer.line()) + 1
 		}
 	}
-	// A byte costs 0.0001; what is read costs 0.04 or more.
+	// A byte costs 0.0001; the rows cost 0.04 or more.
 	least := paid + 1e-4*float64(bytes-30) + 0.04
 	eventually(t, "notifications cost too little", func() bool { return w.server.Cost(from) >= least })
 

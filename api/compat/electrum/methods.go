@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// method is a method of the protocol. Each request costs [costPerRequest], and what it reads and sends.
+// method is a method of the protocol. Each request costs [costPerRequest], its rows and its bytes.
 type method struct {
 	params   []string // names, in order
 	required int      // number of parameters without a default

@@ -80,7 +80,7 @@ func unspent(_ *moment, s *wallet.Script) (any, error) {
 	}), nil
 }
 
-// firstUse returns the first transaction of a script: null if there is none, height 0 if it is unconfirmed.
+// firstUse returns the first transaction of a script; null if the script was never used. An unconfirmed one has height 0.
 func firstUse(m *moment, s *wallet.Script) (any, error) {
 	for e, err := range s.History(nil, false) {
 		if err != nil {

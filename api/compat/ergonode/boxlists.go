@@ -27,7 +27,7 @@ func boxByID(r *request) answer {
 	}
 }
 
-// windowOf returns an endpoint that lists a window of what a tree or template has.
+// windowOf returns an endpoint that lists a range of the boxes or transactions of a tree or template.
 func windowOf(of func(*request) finder, what string, list func(*view, *holder, page) (any, error)) func(*request) answer {
 	return func(r *request) answer {
 		p := pageOf(r, what, fewItems)

@@ -37,8 +37,8 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 	}
 }
 
-// An answer counts against the memory for all answers while it is not sent. If there is none left, the answer is an error,
-// and the connection remains.
+// Unsent answers count against the memory for answers. If that is used up, a request gets an error, and the connection
+// remains open.
 func TestAnswersAreHeldInTheMemoryForAnswers(t *testing.T) {
 	e := start(t)
 	o := ratelimit.Defaults()

@@ -184,7 +184,7 @@ func TestReferenceScripts(t *testing.T) {
 	}
 }
 
-// Malformed parts end what is read before them.
+// Reading stops at a malformed part.
 func TestMalformedWitnessesAndSets(t *testing.T) {
 	a, b := list{filled(32, 2), 1}, list{filled(32, 1), 0}
 	inputs := ledger.Outpoints(raw(t, list{a, b, list{filled(31, 1), 0}, a}))
