@@ -14,7 +14,7 @@ import (
 // Limits of a [Chain]: transactions have 32-bit numbers, and the outputs of a block must fit their pointers.
 const (
 	MaxTxs         = 1<<32 - 1
-	MaxTxsPerBlock = 50_000
+	MaxTxsPerBlock = 100_000
 )
 
 // Chain describes a chain to be generated.

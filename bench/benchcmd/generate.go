@@ -26,6 +26,9 @@ func (b *commands) generateCommand() *cli.Command {
 			command.StringDefault("txs", "generate `N` transactions", "1000000"),
 			command.StringDefault("block-txs", "mean number `N` of transactions per block", "as on mainnet"),
 			command.StringDefault("seed", "`SEED` of the generator", "1"),
+			command.StringDefault("hot-percent", "bitcoin: pay `N`% of the outputs to one address", "9.5 as on mainnet"),
+			command.StringDefault("new-percent", "bitcoin: pay `N`% of the outputs to new addresses", "41.5 as on mainnet"),
+			command.String("holders", "cardano: give one asset `N` holders"),
 		}, command.ProgressFlags(), command.CommonFlags()),
 		Action: command.Profiled(b.generate),
 	}
@@ -57,7 +60,9 @@ func (b *commands) generate(c *cli.Context) error {
 	if !slices.Contains(generate.Chains(), chain) {
 		return command.BadValue(c, "chain", "%s", strings.Join(generate.Chains(), ", "))
 	}
-	numbers, err := readNumbers(c, map[string]uint64{"txs": 1_000_000, "seed": 1, "block-txs": 0})
+	numbers, err := readNumbers(c, map[string]uint64{
+		"txs": 1_000_000, "seed": 1, "block-txs": 0, "hot-percent": 0, "new-percent": 0, "holders": 0,
+	})
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,10 @@ func (b *commands) generate(c *cli.Context) error {
 	started := time.Now()
 	advance, stop := b.WatchCount("bench generate", "txs")
 	defer stop()
-	o := generate.Options{Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"])}
+	o := generate.Options{
+		Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"]), Holders: int(numbers["holders"]),
+		HotOutputs: float64(numbers["hot-percent"]) / 100, NewOutputs: float64(numbers["new-percent"]) / 100,
+	}
 	f, err := generate.Write(c.Context, chain, c.Args().First(), o, func(n skeleton.Counts) { advance(uint64(n.Txs), numbers["txs"]) })
 	if err != nil {
 		return err

@@ -25,6 +25,17 @@ type Options struct {
 	Seed        uint64 // the same seed makes the same blocks
 	Txs         int
 	TxsPerBlock float64 // mean; 0: as on mainnet
+
+	HotOutputs, NewOutputs float64 // Bitcoin: shares of the outputs to the hot address, and to new ones; 0: as on mainnet
+	Holders                int     // Cardano: at least that many addresses hold the hot asset
+}
+
+func (o *Options) bitcoin() bitcoingen.Options {
+	return bitcoingen.Options{Seed: o.Seed, Txs: o.Txs, TxsPerBlock: o.TxsPerBlock, HotOutputs: o.HotOutputs, NewOutputs: o.NewOutputs}
+}
+
+func (o *Options) cardano() cardanogen.Options {
+	return cardanogen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock, Holders: o.Holders}
 }
 
 // Files is a chain that was written.
@@ -45,11 +56,11 @@ type generator struct {
 
 var generators = map[string]generator{
 	bitcoin.Name: {writeBitcoin, func(o Options) (func() []byte, func() skeleton.Counts) {
-		c := bitcoingen.New(bitcoingen.Options(o))
+		c := bitcoingen.New(o.bitcoin())
 		return func() []byte { return c.Next().Record }, c.Made
 	}},
 	cardano.Name: {writeCardano, func(o Options) (func() []byte, func() skeleton.Counts) {
-		c := cardanogen.New(cardanogen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock})
+		c := cardanogen.New(o.cardano())
 		return func() []byte { return c.Next().Raw }, c.Made
 	}},
 	ergo.Name: {writeErgo, func(o Options) (func() []byte, func() skeleton.Counts) {
@@ -94,7 +105,7 @@ func Blocks(chain string, o Options) (blocks [][]byte) {
 }
 
 func writeBitcoin(ctx context.Context, dir string, o Options, progress func(skeleton.Counts)) (Files, error) {
-	c, err := bitcoingen.Write(ctx, dir, bitcoingen.Options(o), progress)
+	c, err := bitcoingen.Write(ctx, dir, o.bitcoin(), progress)
 	if err != nil {
 		return Files{}, err
 	}
@@ -115,7 +126,7 @@ func coinWriter(coin *coingen.Coin) func(context.Context, string, Options, func(
 }
 
 func writeCardano(ctx context.Context, dir string, o Options, progress func(skeleton.Counts)) (f Files, err error) {
-	c, err := cardanogen.Write(ctx, dir, cardanogen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock}, o.Txs, progress)
+	c, err := cardanogen.Write(ctx, dir, o.cardano(), o.Txs, progress)
 	if err != nil {
 		return f, err
 	}

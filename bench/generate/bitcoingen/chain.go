@@ -1,6 +1,7 @@
 package bitcoingen
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/btcsuite/btcd/address/v2/base58"
@@ -15,6 +16,9 @@ type Options struct {
 	Seed        uint64
 	Txs         int     // in total, coinbases included; eras are shares of it
 	TxsPerBlock float64 // mean; 0: 2,000. Blocks that would exceed the maximum weight have fewer
+
+	// Shares of the outputs; 0: as on mainnet. A large one takes the place of the others.
+	HotOutputs, NewOutputs float64 // to the hot address, to new addresses
 }
 
 const defaultTxsPerBlock = 2000
@@ -67,10 +71,13 @@ func New(o Options) *Chain {
 	if o.TxsPerBlock == 0 {
 		o.TxsPerBlock = defaultTxsPerBlock
 	}
-	return &Chain{
+	c := &Chain{
 		options: o, names: distribution.Mix(o.Seed), rng: distribution.NewRandom(o.Seed, 0),
 		shape: NewShape(), recipients: NewRecipients(), births: []uint64{0},
 	}
+	c.recipients.hot = cmp.Or(o.HotOutputs, hotOutputs)
+	c.recipients.fresh = cmp.Or(o.NewOutputs, freshOutputs)
+	return c
 }
 
 // opening is the number of transactions before any can spend: genesis and the coinbases of 100 blocks.

@@ -183,3 +183,28 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/tx")
 }
+
+// A share of the outputs pays to the hot address, or to addresses that no earlier output has.
+func TestSharesOfRecipients(t *testing.T) {
+	for name, o := range map[string]Options{"hot": {HotOutputs: 0.6}, "new": {NewOutputs: 0.8}} {
+		o.Seed, o.Txs, o.TxsPerBlock = testseed.New(t), 20_000, 500
+		c, l := New(o), newLedger()
+		uses, outputs, most := map[string]int{}, 0, 0
+		for c.Made().Txs < o.Txs {
+			for _, tx := range l.add(t, c.Next()).Transactions[1:] {
+				for _, out := range tx.TxOut {
+					outputs++
+					uses[string(out.PkScript)]++
+					most = max(most, uses[string(out.PkScript)])
+				}
+			}
+		}
+		got, least := float64(most)/float64(outputs), o.HotOutputs
+		if name == "new" {
+			got, least = float64(len(uses))/float64(outputs), o.NewOutputs
+		}
+		if got < least-0.05 {
+			t.Errorf("%s: %.2f of the outputs, expected %.2f", name, got, least)
+		}
+	}
+}

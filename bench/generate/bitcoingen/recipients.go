@@ -15,6 +15,8 @@ type Recipients struct {
 	head   *distribution.Table
 	births uint64
 	before []uint64 // by block: births before it
+
+	hot, fresh float64 // shares of outputs
 }
 
 // NewRecipients returns the state before the first block, which [Recipients.Begin] begins.
@@ -23,7 +25,7 @@ func NewRecipients() *Recipients {
 	for rank := range w {
 		w[rank] = math.Pow(float64(rank+1), -headExponent)
 	}
-	return &Recipients{head: distribution.NewTable(w...), births: headSize + 1}
+	return &Recipients{head: distribution.NewTable(w...), births: headSize + 1, hot: hotOutputs, fresh: freshOutputs}
 }
 
 // Begin begins a block.
@@ -37,12 +39,12 @@ func (a *Recipients) Births() uint64 { return a.births }
 func (a *Recipients) Draw(r distribution.Random, data float64) (address uint64, ok bool) {
 	u := r.Float64()
 	switch {
-	case u < hotOutputs:
+	case u < a.hot:
 		return HotAddress, true
-	case u < hotOutputs+headOutputs:
+	case u < a.hot+headOutputs:
 		return 1 + uint64(a.head.Draw(r)), true
-	case u < hotOutputs+headOutputs+freshOutputs:
-		return a.fresh(), true
+	case u < a.hot+headOutputs+a.fresh:
+		return a.born(), true
 	case u >= 1-data:
 		return 0, false
 	}
@@ -56,12 +58,12 @@ func (a *Recipients) Draw(r distribution.Random, data float64) (address uint64, 
 		first, after = a.before[h-back], a.before[h-back+1]
 	}
 	if first == after {
-		return a.fresh(), true
+		return a.born(), true
 	}
 	return first + r.Uint64N(after-first), true
 }
 
-func (a *Recipients) fresh() uint64 {
+func (a *Recipients) born() uint64 {
 	a.births++
 	return a.births - 1
 }

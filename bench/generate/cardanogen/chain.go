@@ -14,6 +14,10 @@ type Options struct {
 	Seed        uint64
 	TxsPerBlock float64 // mean; 0: 6.5 as on mainnet. From 50 on all blocks are full
 	Magic       uint32  // of the network; 0: [DefaultMagic]
+
+	// Holders are new addresses that hold the hot asset: the first blocks after its first mint have one more transaction
+	// each, which mints it for some of them. These outputs stay unspent.
+	Holders int
 }
 
 // DefaultMagic is the network magic of generated chains. No public network has it.
@@ -45,6 +49,7 @@ type Chain struct {
 
 	universe
 	entries float64 // recent mean of assets per output
+	holders int     // that are still to be made
 
 	// State of the current block and transaction.
 	counts                 Counts
@@ -78,7 +83,7 @@ func New(o Options) *Chain {
 	if o.Magic == 0 {
 		o.Magic = DefaultMagic
 	}
-	c := &Chain{options: o, names: distribution.Mix(o.Seed), rng: distribution.NewRandom(o.Seed, 0), births: headSize + 1}
+	c := &Chain{options: o, names: distribution.Mix(o.Seed), rng: distribution.NewRandom(o.Seed, 0), births: headSize + 1, holders: o.Holders}
 	c.unspent.Begin()
 	c.endow()
 	return c
@@ -99,8 +104,12 @@ func (c *Chain) Fork(seed uint64) *Chain {
 // Next makes the next block.
 func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng, c.options.TxsPerBlock)) }
 
-// NextOf makes the next block with n transactions.
+// NextOf makes the next block with n transactions, and another one while [Options.Holders] are missing.
 func (c *Chain) NextOf(txs int) Block {
+	drops := c.holders > 0 && len(c.universe.assets) > 0
+	if drops {
+		txs++
+	}
 	c.counts = Counts{Blocks: 1, Txs: txs}
 	c.bodies, c.witnesses, c.aux = c.bodies[:0], c.witnesses[:0], c.aux[:0]
 	c.metadata, c.failed = 0, c.failed[:0]
@@ -110,7 +119,11 @@ func (c *Chain) NextOf(txs int) Block {
 		height = c.Tip().Height + 1
 	}
 	for i := range txs {
-		c.transaction(uint64(i), slot)
+		if drops && i == txs-1 {
+			c.drop(uint64(i), slot)
+		} else {
+			c.transaction(uint64(i), slot)
+		}
 	}
 	b := c.assemble(height, slot, txs)
 	c.counts.Bytes = len(b.Raw)

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"birthmark/bench/generate/cardanogen"
@@ -146,6 +147,29 @@ func TestBlocksFollowLedgerRules(t *testing.T) {
 		if rest.Sign() != 0 {
 			t.Errorf("of %x, %s are minted but not held", id, rest)
 		}
+	}
+}
+
+// An asset has the holders that the options ask for, also if the chain is short.
+func TestAnAssetHasManyHolders(t *testing.T) {
+	const holders = 12_000
+	dir := t.TempDir()
+	c, err := cardanogen.Write(context.Background(), dir, cardanogen.Options{Seed: seed, Holders: holders}, 7, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := ledger{t: t, unspent: map[string]model.Output{}, minted: map[string]*big.Int{}}
+	for b := range follow(t, dir) {
+		l.apply(b)
+	}
+	held := 0
+	for _, o := range l.unspent {
+		if slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return string(a.ID) == string(c.HotAsset()) }) {
+			held++
+		}
+	}
+	if held < holders {
+		t.Errorf("%d outputs hold the asset, expected %d", held, holders)
 	}
 }
 

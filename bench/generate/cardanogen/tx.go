@@ -80,6 +80,34 @@ func (c *Chain) transaction(index, slot uint64) {
 	}
 }
 
+// dropped is the number of holders of a transaction.
+const dropped = 5000
+
+// drop makes a transaction that mints the hot asset for new addresses. Nothing spends these outputs.
+func (c *Chain) drop(index, slot uint64) {
+	c.spent, c.payments, c.minted = c.spent[:0], c.payments[:0], c.minted[:0]
+	n := min(c.holders, dropped)
+	c.spend(1, 1)
+	fee := c.pay(1)
+	c.gather()
+	c.deal()
+	c.minted = append(c.minted, change{hotAsset, int64(n)})
+	for range n {
+		c.payments = append(c.payments, payment{address: c.births, value: 1, assets: holdings{{Asset: hotAsset, Amount: 1}}})
+		c.births++
+	}
+	c.payments[0].value -= uint64(n)
+	id := c.appendBody(slot, fee, index, coin{})
+	c.holders -= n
+	c.counts.Inputs += len(c.spent)
+	c.counts.Outputs += len(c.payments)
+	c.counts.Mints++
+	for _, p := range c.payments {
+		c.counts.Assets += len(p.assets)
+	}
+	c.put(coin{id, 0, c.payments[0].address, c.payments[0].value, c.payments[0].assets})
+}
+
 // pledge takes the collateral of a transaction whose scripts will fail.
 func (c *Chain) pledge() (pledged coin, fails bool) {
 	if !c.rng.Chance(failedShare) {

@@ -1,6 +1,7 @@
 package cardanogen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -44,6 +45,10 @@ func Write(ctx context.Context, dir string, o Options, txs int, progress func(Co
 		b := c.next(most)
 		return folder.Append(&b.Block)
 	}, progress)
+	for err == nil && c.holders > 0 {
+		b := c.NextOf(0)
+		err = cmp.Or(ctx.Err(), folder.Append(&b.Block))
+	}
 	return c, err
 }
 
