@@ -32,7 +32,7 @@ type Options struct {
 	// Watch serves /v1/NAME/watch; nil: the path does not exist.
 	Watch func(*served.Chain) http.Handler
 
-	// StreamTime is the longest time that a streamed list may hold its snapshot; then it ends with a cursor. 0: 20 s.
+	// StreamTime is the time after which a streamed list releases its snapshot, and continues on a new one. 0: 20 s.
 	StreamTime time.Duration
 
 	// WriteTimeout is the time in which a client must accept each piece of a streamed list. 0: 10 s.

@@ -47,15 +47,16 @@ type request struct {
 	args  []string
 	body  any // nil: none
 
-	page   query.Page
-	within query.Range
-	at     query.Moment
-	unit   string // of the periods of a grouped history; empty: not grouped
-	terms  query.Terms
-	asset  string
-	prefix *string
-	text   string // to search for
-	node   nodeQuestion
+	page     query.Page
+	within   query.Range
+	at       query.Moment
+	unit     string // of the periods of a grouped history; empty: not grouped
+	terms    query.Terms
+	asset    string
+	prefix   *string
+	text     string // to search for
+	node     nodeQuestion
+	snapshot *query.View // that a streamed list reads
 
 	rawAmounts bool // of CSV
 	limited    bool // the request has a limit

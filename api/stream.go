@@ -9,6 +9,7 @@ import (
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/core/query"
+	"birthmark/model"
 )
 
 const (
@@ -27,8 +28,10 @@ type StreamEnding struct {
 	Complete bool             `json:"complete"`
 	Count    int              `json:"count"`            // entries before this line
 	Next     *string          `json:"next"`             // cursor to continue from; null if complete
-	Reason   string           `json:"reason,omitempty"` // if not complete: limit, time, shutdown or problem
+	Reason   string           `json:"reason,omitempty"` // if not complete: limit, shutdown or problem
 	Problem  *problem.Problem `json:"problem,omitempty"`
+
+	Tip *query.PointAnswer `json:"tip,omitempty"` // if it is no longer that of X-Tip, because blocks arrived
 }
 
 // lines is the form of a streamed list.
@@ -54,9 +57,11 @@ func (l *jsonLines) entry(entry any) error  { return l.r.Append(&document{entry}
 func (*jsonLines) flush() error             { return nil }
 func (l *jsonLines) end(e *StreamEnd) error { return l.r.Append(&document{e}) }
 
-// stream sends a list from the cursor to its end, one entry per line, from one snapshot. An error after the first entry
-// is in the last line; if that cannot be sent, the connection is cut, so that the client notices that it is missing.
-// While it is sent, the snapshot keeps files of the database that could be deleted, and delays changes of the indexes.
+// stream sends a list from the cursor to its end, one entry per line. An error after the first entry is in the last line;
+// if that cannot be sent, the connection is cut, so that the client notices that it is missing.
+//
+// A snapshot keeps files of the database that could be deleted, and delays changes of the indexes. A list that takes longer
+// than StreamTime therefore continues on a new one. If a reorganization removed the tip of the first, the list ends.
 func (a *API) stream(q *request, out lines) (any, error) {
 	if q.mempool {
 		return nil, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
@@ -67,99 +72,139 @@ func (a *API) stream(q *request, out lines) (any, error) {
 			return nil, err
 		}
 	}
-	return exchange.Appended{}, q.chain.View(q.r.Context(), func(v *query.View) error {
-		indexes, err := q.chain.indexes.of(q.r.Context(), v)
-		if err != nil {
+	_, csv := out.(*csvLines)
+	s := streaming{API: a, request: q, lines: out, limit: q.page.Limit, single: q.op.unpaged || csv && q.page.Limit > 0}
+	for {
+		open, ended := false, false
+		err := q.chain.View(q.r.Context(), func(v *query.View) (err error) {
+			open = true
+			ended, err = s.run(v)
 			return err
+		})
+		if err != nil && !open {
+			err = s.fail(err)
 		}
-		q.chain.headers(v.Tip, indexes, nil).write(q.r.Header())
-		s := streaming{API: a, request: q, lines: out, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
-		_, csv := out.(*csvLines)
-		s.single = q.op.unpaged || csv && s.limit > 0
-		return s.run(v)
-	})
+		if ended || err != nil {
+			return exchange.Appended{}, err
+		}
+	}
 }
 
 type streaming struct {
 	*API
 	*request
 	lines
-	until  time.Time
 	limit  int  // 0: none
 	single bool // one page of limit entries
+	begun  bool
+	first  model.Point // the tip of the first snapshot
 	count  int
 }
 
-// run sends the list.
-func (s *streaming) run(v *query.View) error {
-	for size := firstPage; ; size = streamPage {
+// run sends the list until it ends, or until the snapshot is held for StreamTime.
+func (s *streaming) run(v *query.View) (ended bool, err error) {
+	until := time.Now().Add(s.StreamTime)
+	if err := s.open(v); err != nil {
+		return true, s.fail(err)
+	}
+	s.snapshot = v
+	for {
 		switch {
 		case s.single:
 			s.page.Limit = s.limit
-		case s.limit > 0:
-			s.page.Limit = min(size, s.limit-s.count)
+		case !s.begun:
+			s.page.Limit = firstPage
 		default:
-			s.page.Limit = size
+			s.page.Limit = streamPage
+		}
+		if !s.single && s.limit > 0 {
+			s.page.Limit = min(s.page.Limit, s.limit-s.count)
 		}
 		answer, err := any(nil), s.r.Context().Err()
 		if err == nil {
 			answer, err = s.op.ask(s.r.Context(), v, s.request)
 		}
 		if err != nil {
-			if size == firstPage {
-				return err
-			}
-			return s.finish(&StreamEnd{StreamEnding{Count: s.count, Next: &s.page.After, Reason: "problem", Problem: s.interrupted(err)}})
+			return true, s.fail(err)
 		}
 		entries, next := s.op.entries(answer)
-		if size == firstPage {
+		if !s.begun {
 			if err := s.begin(v, answer, next); err != nil {
-				return err
+				return true, err
 			}
+			s.begun = true
 		}
 		for entry := range entries {
 			if err := s.entry(entry); err != nil {
-				return err
+				return true, err
 			}
 			s.count++
 		}
 		if err := s.flush(); err != nil {
-			return err
+			return true, err
 		}
-		end := StreamEnding{Count: s.count, Next: next, Complete: next == nil, Reason: s.reason()}
-		switch {
-		case s.r.Method == http.MethodHead:
-			return s.send()
-		case end.Complete:
-			end.Reason = ""
-			return s.finish(&StreamEnd{end})
-		case s.single:
-			end.Reason = "limit"
-			return s.finish(&StreamEnd{end})
-		case end.Reason != "":
-			return s.finish(&StreamEnd{end})
+		if s.r.Method == http.MethodHead {
+			return true, s.send()
+		}
+		if reason := s.reason(next); reason != nil {
+			return true, s.finish(StreamEnding{Count: s.count, Next: next, Complete: next == nil, Reason: *reason})
 		}
 		s.page.After = *next
 		if err := s.send(); err != nil {
-			return err
+			return true, err
+		}
+		if time.Now().After(until) {
+			return false, nil
 		}
 	}
 }
 
-// reason returns why a list ends before its last entry; empty: it continues.
-func (s *streaming) reason() string {
+// open begins or continues the list on a snapshot.
+func (s *streaming) open(v *query.View) error {
+	if !s.begun {
+		s.first = v.Tip
+		indexes, err := s.chain.indexes.of(s.r.Context(), v)
+		if err == nil {
+			s.chain.headers(v.Tip, indexes, nil).write(s.r.Header())
+		}
+		return err
+	}
+	if p, err := v.PointAt(s.r.Context(), s.first.Height); err != nil || p.Hash != s.first.Hash {
+		return cmp.Or(s.r.Context().Err(), model.Errorf(model.Usage, "cursor_rolled_back",
+			"a reorganization removed block %d, the tip when the list began: request it again", s.first.Height))
+	}
+	return nil
+}
+
+// reason returns why a list ends at the cursor next: empty if it is complete, nil if it continues.
+func (s *streaming) reason(next *string) *string {
+	end := ""
 	select {
 	case <-s.Done:
-		return "shutdown"
+		end = "shutdown"
 	default:
 	}
 	switch {
-	case s.limit > 0 && s.count >= s.limit:
-		return "limit"
-	case time.Now().After(s.until):
-		return "time"
+	case next == nil:
+		end = ""
+	case s.limit > 0 && s.count >= s.limit || s.single:
+		end = "limit"
+	case end == "":
+		return nil
 	}
-	return ""
+	return &end
+}
+
+// fail ends a list with an error, which is that of the request before the first entry.
+func (s *streaming) fail(err error) error {
+	if !s.begun {
+		return err
+	}
+	e := StreamEnding{Count: s.count, Next: &s.page.After, Reason: "problem", Problem: s.interrupted(err)}
+	if e.Problem.Code == "cursor_rolled_back" {
+		e.Next = nil
+	}
+	return s.finish(e)
 }
 
 // interrupted returns the problem that ends a list, and logs an internal error.
@@ -172,8 +217,11 @@ func (s *streaming) interrupted(err error) *problem.Problem {
 }
 
 // finish sends the rest of the list.
-func (s *streaming) finish(end *StreamEnd) error {
-	cut := s.end(end)
+func (s *streaming) finish(end StreamEnding) error {
+	if tip := s.snapshot.Tip; tip != s.first {
+		end.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: s.chain.Model.FormatHash(tip.Hash)}
+	}
+	cut := s.end(&StreamEnd{end})
 	return cmp.Or(s.send(), cut)
 }
 

@@ -22,7 +22,7 @@ type csvLines struct {
 }
 
 func (l *csvLines) begin(v *query.View, answer any, next *string) (err error) {
-	o := csvlist.OptionsOf(l.r.Context(), v, l.chain.Model)
+	o := csvlist.OptionsOf(v.IndexNames(), l.chain.Model, func(id string) (*query.AssetAnswer, error) { return l.snapshot.Asset(l.r.Context(), id) })
 	o.Raw, o.Asset = l.rawAmounts, csvlist.AssetOf(answer)
 	entry := reflect.TypeOf(l.op.Entry)
 	if l.unit != "" {
@@ -64,8 +64,11 @@ func (l *csvLines) end(e *StreamEnd) error {
 	if e.End.Complete || l.limited {
 		return nil
 	}
-	_, _ = fmt.Fprintf(appending{l.r.Encoder()}, "# incomplete after %d entries (%s): continue with after=%s\n",
-		e.End.Count, e.End.Reason, url.QueryEscape(*e.End.Next))
+	remedy := "request the list again"
+	if e.End.Next != nil {
+		remedy = "continue with after=" + url.QueryEscape(*e.End.Next)
+	}
+	_, _ = fmt.Fprintf(appending{l.r.Encoder()}, "# incomplete after %d entries (%s): %s\n", e.End.Count, e.End.Reason, remedy)
 	return errIncomplete
 }
 

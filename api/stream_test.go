@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"log"
@@ -17,6 +18,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/model"
 )
 
 const allBlocks = "/v1/bitcoin/blocks"
@@ -35,18 +37,108 @@ func streamed(t *testing.T, h http.Handler, target string) (entries int, end api
 func TestStreamedListIsCompleteOrHasACursor(t *testing.T) {
 	closed := make(chan struct{})
 	close(closed)
-	for reason, o := range map[string]api.Options{
-		"time":     {StreamTime: time.Nanosecond},
-		"shutdown": {Done: closed},
-	} {
-		h, _ := handler(t, o, map[string]*core.DB{"bitcoin": real(t)})
-		n, end := streamed(t, h, allBlocks)
-		if n == 0 || n >= 14_132 || end.Complete || end.Reason != reason || end.Next == nil {
-			t.Fatalf("%d blocks, then %+v", n, end)
+	h, _ := handler(t, api.Options{Done: closed}, map[string]*core.DB{"bitcoin": real(t)})
+	n, end := streamed(t, h, allBlocks)
+	if n == 0 || n >= 14_132 || end.Complete || end.Reason != "shutdown" || end.Next == nil {
+		t.Fatalf("%d blocks, then %+v", n, end)
+	}
+	rest, last := streamed(t, bitcoinAPI(t), allBlocks+"?after="+*end.Next)
+	if n+rest != 14_132 || !last.Complete {
+		t.Errorf("%d blocks and %d, then %+v", n, rest, last)
+	}
+}
+
+// A list that takes long is whole, also if each page is read from another snapshot.
+func TestALongListReleasesItsSnapshots(t *testing.T) {
+	c, opened := reopening(busy(t), func(int) {})
+	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}, StreamTime: time.Nanosecond}, nil)
+	at, _ := handler(t, api.Options{}, map[string]*core.DB{"test": busy(t)})
+	for _, path := range []string{"history/address/" + busyValue, "history/address/" + busyValue + "?order=desc", "find/address/" + busyValue,
+		"find/address/" + busyValue + "?unspent=true&limit=9000", "history/address/" + busyValue + "?group_by=hour", "blocks"} {
+		for _, kind := range []string{"application/x-ndjson", "text/csv"} {
+			*opened = 0
+			got, want := ask(h, "GET", "/v1/test/"+path, "", "Accept", kind), ask(at, "GET", "/v1/test/"+path, "", "Accept", kind)
+			if got.Code != http.StatusOK || got.Body.String() != want.Body.String() {
+				t.Errorf("%s as %s: %d, %d bytes, expected %d", path, kind, got.Code, got.Body.Len(), want.Body.Len())
+			}
+			if single := kind == "text/csv" && strings.Contains(path, "limit"); want.Body.Len() > 100_000 && *opened < 3 && !single {
+				t.Errorf("%s as %s: %d snapshots", path, kind, *opened)
+			}
 		}
-		rest, last := streamed(t, bitcoinAPI(t), allBlocks+"?after="+*end.Next)
-		if n+rest != 14_132 || !last.Complete {
-			t.Errorf("%s: %d blocks and %d, then %+v", reason, n, rest, last)
+	}
+}
+
+// reopening returns a chain, and the number of snapshots that were opened. It calls before with the number of each.
+func reopening(db *core.DB, before func(n int)) (c *served.Chain, opened *int) {
+	c, opened = of("test", db), new(int)
+	view := c.View
+	c.View = func(ctx context.Context, fn func(*query.View) error) error {
+		*opened++
+		before(*opened)
+		return view(ctx, fn)
+	}
+	return c, opened
+}
+
+// Blocks that arrive while a list is sent neither repeat nor lose an entry: an ascending list has their entries too.
+func TestBlocksArriveDuringAList(t *testing.T) {
+	for order, more := range map[string]int{"asc": busyBlock, "desc": 0} {
+		db := busy(t)
+		c, _ := reopening(db, func(n int) {
+			if n == 2 {
+				if err := db.Append(t.Context(), busyBlocks(busyTxs/busyBlock, busyTxs/busyBlock+1, db.Tip().Hash, 1)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		h, _ := handler(t, api.Options{Chains: []*served.Chain{c}, StreamTime: time.Nanosecond}, nil)
+		w := ask(h, "GET", busyCSV+"?order="+order, "", "Accept", "application/x-ndjson")
+		list, end, err := readStream(w.Body.Bytes())
+		if err != nil || len(list) != busyTxs+more || !end.Complete || end.Tip == nil || int(end.Tip.Height) != busyTxs/busyBlock {
+			t.Errorf("%s: %d entries, then %+v, %v", order, len(list), end, err)
+		}
+		seen := map[string]bool{}
+		for _, line := range list {
+			seen[string(line)] = true
+		}
+		if len(seen) != len(list) {
+			t.Errorf("%s: %d of %d entries are different", order, len(seen), len(list))
+		}
+	}
+}
+
+// A list ends if a reorganization removes the block at which it began: it does not mix branches.
+func TestAReorganizationEndsAList(t *testing.T) {
+	for order, kind := range map[string]string{"asc": "application/x-ndjson", "desc": "text/csv"} {
+		db := busy(t)
+		c, _ := reopening(db, func(n int) {
+			if n == 2 {
+				parent := model.Point{Height: 40, Hash: busyHash(1, 40, -1)}
+				err := db.Rollback(t.Context(), parent)
+				if err = cmp.Or(err, db.Append(t.Context(), busyBlocks(41, 60, parent.Hash, 2))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		h, _ := handler(t, api.Options{Chains: []*served.Chain{c}, StreamTime: time.Nanosecond}, nil)
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", busyCSV+"?order="+order, nil)
+		r.Header.Set("Accept", kind)
+		func() {
+			defer func() { _ = recover() }() // cuts the connection
+			h.ServeHTTP(w, r)
+		}()
+		body := w.Body.String()
+		if strings.Contains(body, `"hash":"02`) || strings.Contains(body, "\n02") {
+			t.Errorf("%s: the list has entries of both branches", order)
+		}
+		if kind == "text/csv" {
+			if !strings.HasSuffix(body, "(problem): request the list again\n") {
+				t.Errorf("%s ends with %q", kind, body[max(0, len(body)-200):])
+			}
+			continue
+		}
+		if _, end, err := readStream(w.Body.Bytes()); err != nil || end.Complete || end.Next != nil || end.Problem == nil || end.Problem.Code != "cursor_rolled_back" {
+			t.Errorf("%s ends with %+v, %v", kind, end, err)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func listCommand[A, E any](
 func printCSV[A, E any](p *program, r *request, ask func(*request) (A, error), entries func(A) ([]E, *string)) error {
 	return r.db.View(r.ctx, func(v *query.View) error {
 		r.queries = v.Queries
-		o := csvlist.OptionsOf(r.ctx, v, r.db.Chain())
+		o := csvlist.OptionsOf(v.IndexNames(), r.db.Chain(), func(id string) (*query.AssetAnswer, error) { return v.Asset(r.ctx, id) })
 		o.Raw = r.Bool("raw-amounts")
 		whole := !r.IsSet("limit") && r.hasFlag("after")
 		if whole {

@@ -3,7 +3,6 @@ package csvlist
 
 import (
 	"cmp"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -31,13 +30,14 @@ type Options struct {
 // maxAssets is the number of assets whose decimals are kept.
 const maxAssets = 1000
 
-// OptionsOf returns the options of a list of a chain, which v answers.
-func OptionsOf(ctx context.Context, v *query.View, chain model.Chain) Options {
+// OptionsOf returns the options of a list of a chain. indexes are the names of the indexes of its database, and asset
+// answers about an asset.
+func OptionsOf(indexes []string, chain model.Chain, asset func(id string) (*query.AssetAnswer, error)) Options {
 	_, err := chain.ParseAsset("00")
 	kind, _ := model.KindOf(err)
 	known := map[string]int{}
 	return Options{
-		Keys: slices.Sorted(slices.Values(v.IndexNames())), NoAssets: kind == model.NotFound, Coin: chain.Traits().Unit.Decimals,
+		Keys: slices.Sorted(slices.Values(indexes)), NoAssets: kind == model.NotFound, Coin: chain.Traits().Unit.Decimals,
 		Decimals: func(id string) int {
 			n, ok := known[id]
 			if ok {
@@ -46,7 +46,7 @@ func OptionsOf(ctx context.Context, v *query.View, chain model.Chain) Options {
 			if len(known) == maxAssets {
 				clear(known)
 			}
-			if a, err := v.Asset(ctx, id); err == nil {
+			if a, err := asset(id); err == nil {
 				n = a.ShownDecimals()
 			}
 			known[id] = n
