@@ -126,10 +126,11 @@ func listing[A, E any](op *operation, of func(*A) ([]E, *string)) *operation {
 	return op.with([]*parameter{rawParameter})
 }
 
-// The examples show the first payment, from Satoshi to Hal Finney in block 170.
+// The examples show the first payment, from Satoshi to Hal Finney in block 170, and an address that wallets find by its
+// script, too.
 const (
 	firstPayment = "f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16"
-	satoshi      = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
+	anAddress    = "1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu"
 )
 
 // chainArgument is the first argument of all paths, and pathArguments are the others by name.
@@ -140,7 +141,7 @@ var (
 		"hash":   pathArgument("hash", "The hash of the transaction.", firstPayment),
 		"output": pathArgument("output", "`TXHASH:N`; on Ergo also a box id.", firstPayment+":1"),
 		"index":  pathArgument("index", "The name of an index, such as `address`.", "address"),
-		"value":  pathArgument("value", "A value of the index, such as an address. Write a slash in it as %2F.", satoshi),
+		"value":  pathArgument("value", "A value of the index, such as an address. Write a slash in it as %2F.", anAddress),
 		"asset":  pathArgument("asset", "The id of an asset, or its fingerprint.", ""),
 	}
 )

@@ -122,7 +122,7 @@ var (
 		})
 
 	searchParameter = required(textParameter("q", "The text to search for.", "a text to search for",
-		func(q *request, value string) { q.text = value }).documented(satoshi, nil))
+		func(q *request, value string) { q.text = value }).documented(anAddress, nil))
 
 	pageParameters    = []*parameter{limitParameter, afterParameter}
 	orderedParameters = []*parameter{limitParameter, afterParameter, orderParameter}
@@ -156,7 +156,7 @@ var momentParameters = []*parameter{
 // eventParameters document the parameters of package events, which parses them.
 var eventParameters = []*parameter{
 	newParameter("follow", huma.TypeString, "Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.", "", nil).
-		repeated().documented([]string{"address=" + satoshi}, nil),
+		repeated().documented([]string{"address=" + anAddress}, nil),
 	newParameter("watch", huma.TypeString, "Send outputs with a value of this watch list: the id that `POST /watch` returned.", "", nil),
 	newParameter("spends", huma.TypeBoolean, "Also send the inputs that spend them.", "", nil).documented(nil, false),
 	newParameter("sparse", huma.TypeBoolean, "Skip blocks without such outputs.", "", nil).documented(nil, false),

@@ -83,7 +83,7 @@ func watchOperation() *operation {
 		"The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and "+
 			"descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the "+
 			"server, and an hour after its last use. See docs/events.md.", events.WatchAnswer{}, nil).with(watchParameters)
-	op.Method, op.Upload, op.TextBody = http.MethodPost, true, satoshi
+	op.Method, op.Upload, op.TextBody = http.MethodPost, true, anAddress
 	return op
 }
 

@@ -22,7 +22,7 @@ func valueOperations() []*operation {
 				return v.Find(ctx, q.args[0], q.args[1], q.terms, q.page)
 			}).
 			with(termParameters, rangeParameters, orderedParameters, mempoolParameters).
-			shown(docs.Example{Path: "/find/address/" + satoshi + "?limit=1&order=desc"}),
+			shown(docs.Example{Path: "/find/address/" + anAddress + "?limit=1&order=desc"}),
 			func(a *query.FindAnswer) ([]query.OutputAnswer, *string) { return a.Outputs, a.Next }),
 			func(a *query.FindAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.find(q.args[0], q.args[1], &q.terms)
@@ -43,7 +43,7 @@ func valueOperations() []*operation {
 				return v.History(ctx, q.args[0], q.args[1], q.within, q.page)
 			}).
 			with([]*parameter{groupParameter}, rangeParameters, orderedParameters, mempoolParameters).
-			shown(docs.Example{Path: "/history/address/" + satoshi + "?limit=3"}),
+			shown(docs.Example{Path: "/history/address/" + anAddress + "?limit=3"}),
 			func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 			func(a *query.HistoryAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.History(q.args[0], q.args[1])
@@ -67,7 +67,7 @@ func valueOperations() []*operation {
 				return v.Balance(ctx, q.args[0], q.args[1])
 			}).
 			with(momentParameters, mempoolParameters).
-			shown(docs.Example{Path: "/balance/address/" + satoshi}),
+			shown(docs.Example{Path: "/balance/address/" + anAddress}),
 			func(a *query.BalanceAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.balance(q.args[0], q.args[1])
 				return err
@@ -77,7 +77,7 @@ func valueOperations() []*operation {
 			func(ctx context.Context, v *query.View, body *IndexValues) (any, error) {
 				found, err := v.Balances(ctx, body.Index, body.Values)
 				return &BalancesAnswer{body.Index, found}, err
-			}).shown(docs.Example{Path: "/balances", Body: `{"index":"address","values":["` + satoshi + `"]}`}),
+			}).shown(docs.Example{Path: "/balances", Body: `{"index":"address","values":["` + anAddress + `"]}`}),
 		ranked(listing(get("richest", "/richest/{index}", "values", "List the largest balances",
 			"In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option "+
 				"balance, and otherwise every unspent output.", query.RichestAnswer{},

@@ -75,7 +75,7 @@ func (l *csvLines) end(e *StreamEnd) error {
 // nameLength is the maximum number of characters of a value in the name of a file.
 const nameLength = 40
 
-// fileName returns the name of the file, such as bitcoin-history-address-12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S.csv.
+// fileName returns the name of the file, such as bitcoin-history-address-1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu.csv.
 func (l *csvLines) fileName() string {
 	name := l.chain.Name + "-" + l.op.OperationID
 	for _, arg := range l.args {

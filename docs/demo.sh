@@ -30,9 +30,9 @@ echo; echo "Block 170 holds the first payment from one person to another, Satosh
 run "$program" block --db "$db" 170
 run "$program" tx --db "$db" f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
 
-echo; echo "The sender's address, with all it received and sent in these blocks:"
-run "$program" balance --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
-run "$program" history --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
+echo; echo "An address, with all it received and sent in these blocks:"
+run "$program" balance --db "$db" address 1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu
+run "$program" history --db "$db" address 1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu
 
 echo; echo "The largest balances at block 14,131:"
 run "$program" richest --db "$db" address --limit 10
@@ -45,7 +45,7 @@ read -r where <&"${server[0]}" # its only line has the address
 url=$(grep -oE 'http://[^"]+' <<<"$where")
 echo "answers at ${url}, with an explorer in the browser"
 if command -v curl >/dev/null; then
-  run curl -s "${url}v1/bitcoin/balance/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
+  run curl -s "${url}v1/bitcoin/balance/address/1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu"
 fi
 kill "$pid"
 wait "$pid"
@@ -54,7 +54,7 @@ cat <<END
 
 The database is in $db. Things to try next:
   make demo-serve                       the explorer at http://127.0.0.1:8080/
-  bin/birthmark find --db $db address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S --unspent
+  bin/birthmark find --db $db address 1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu --unspent
   bin/birthmark output --db $db f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1 --json
   bin/birthmark check --db $db
   bin/birthmark rollback --db $db --to-height 5000

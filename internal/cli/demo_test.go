@@ -55,7 +55,7 @@ func TestTheDemoOfBitcoinRunsAndIsServed(t *testing.T) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
-	if _, err := exec.LookPath("curl"); err == nil && !strings.Contains(string(out), `{"index":"address","value":"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S","balance":"1800000000"`) {
+	if _, err := exec.LookPath("curl"); err == nil && !strings.Contains(string(out), `{"index":"address","value":"1PhUXucRd8FzQved2KGK3g1eKfTHPGjgFu","balance":"5000000000"`) {
 		t.Errorf("curl received no answer:\n%s", out)
 	}
 
