@@ -53,6 +53,9 @@ type Index struct {
 
 	// Types returns what a value states about itself, such as P2WPKH or script; nil: nothing.
 	Types func(value []byte) []string
+	// Forms returns the types of outputs that have a value, if their scripts differ: first that of an output which pays to
+	// the value. Nil: all have the same.
+	Forms func(value []byte) []Form
 	// Scheme is the scheme of URIs that request a payment to a value (BIP 21); empty: there are none.
 	Scheme string
 }
@@ -67,6 +70,28 @@ func (x *Index) TypesOf(text string) []string {
 		return nil
 	}
 	return x.Types(value)
+}
+
+// Form is a type of outputs that have a value of an index.
+type Form struct {
+	Name   string            // such as P2PK
+	Detail string            // their [OutputDetails.Type]
+	Keys   map[string]string // by index: the value that they have, and outputs of other forms do not
+	Own    []string          // of Keys: indexes whose value no other output of the chain has
+	One    string            // the sentence about one of them, which begins with a number, for people; empty: none
+	Many   string            // about several of them
+}
+
+// FormsOf returns the forms of a text of a value; nil if all outputs that have it are of one type.
+func (x *Index) FormsOf(text string) []Form {
+	if x.Forms == nil {
+		return nil
+	}
+	value, err := x.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return x.Forms(value)
 }
 
 // Definition is a custom index: expressions over the fields of an output, its transaction and its block.

@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"cmp"
 	"html/template"
 	"slices"
 	"strings"
@@ -11,8 +12,10 @@ import (
 	"birthmark/model"
 )
 
+// valueRows is the number of outputs and transactions per page.
+var valueRows = 25
+
 const (
-	valueRows   = 25 // outputs and transactions per page
 	valueAssets = 40 // assets per page
 	movedAssets = 5  // assets per transaction in a history
 	// valueOutputs is how many outputs of a value a page reads at most if the index lacks an option.
@@ -27,7 +30,8 @@ type valueBody struct {
 	Heading    string
 	Kind       string // of the index
 	Value      string
-	Types      []string               // such as P2WPKH
+	Types      []string               // of the outputs that occurred, such as P2WPKH
+	FormNotes  []string               // about some of these
 	Label      string                 // from [Options.Labels]; empty: none
 	URI        string                 // in the QR code
 	Code       template.HTML          // QR code of an address; empty: none
@@ -52,6 +56,7 @@ type valueBody struct {
 	History      []movementRow
 	Period       period // of History and Chart
 	CSV          string // path of the same list
+	CSVRows      string // how many transactions it has; empty: unknown
 	Pager        pager
 	Unlisted     string       // why there is no history
 	Running      bool         // rows have the balance after the transaction
@@ -128,11 +133,11 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if after := v.query("outputs"); after != "" {
 		b.Part = "outputs"
-		return p, r.outputs(cursorOf(after))
+		return p, cmp.Or(r.forms(), r.outputs(cursorOf(after)))
 	}
 	if after := v.query("history"); after != "" || when.Set() {
 		b.Part = "history"
-		if err := r.history(cursorOf(after)); err != nil || after != "" {
+		if err := cmp.Or(r.forms(), r.history(cursorOf(after))); err != nil || after != "" {
 			return p, err
 		}
 		return p, r.chart()

@@ -15,6 +15,7 @@ import (
 	"birthmark/api/explorer/format"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/humanize"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 
@@ -51,7 +52,7 @@ func TestHeaderOfAnAddress(t *testing.T) {
 		code           string
 		has            []string
 	}{
-		{bitcoin(t), "bitcoin", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "P2PKH", "bitcoin:12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
+		{bitcoin(t), "bitcoin", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "P2PK", "bitcoin:12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
 			[]string{"First seen0437cd7f8525", "in block 9, 2009-01-09 03:54:39 UTC", "Last active828ef3b079f9", "in block 248, 2009-01-12 20:04:20 UTC"}},
 		{cardano(t), "cardano", "", "payment key", "", []string{"Last active"}},
 		{ergo(t), "ergo", "", "P2S", "", []string{"Last active"}},
@@ -121,6 +122,9 @@ func TestAPeriodHasTheTransactionsOfItsDays(t *testing.T) {
 				rows += strings.Count(d.section("history"), " UTC")
 			}
 			sum += rows
+			if all := "CSV " + humanize.Plural(rows, "transaction"); !strings.Contains(parts[0].section("history"), all) {
+				t.Errorf("%s: the page does not have %q", day, all)
+			}
 			if file := csvOf(t, h, path+"/history.csv?from="+day+"&to="+day); len(file) != rows+1 {
 				t.Errorf("%s: %d lines of CSV, expected %d", day, len(file), rows+1)
 			}
@@ -179,6 +183,12 @@ func TestTheHistoryAsCSV(t *testing.T) {
 			}
 		}
 		units := csvOf(t, h, path)
+		page := strings.TrimSuffix(path, "/history.csv")
+		for _, of := range []string{page, page + "?history=" + fromTheStart} {
+			if all := "CSV " + humanize.Plural(len(units)-1, "transaction"); index == "address" || of == page {
+				read(t, h, of, http.StatusOK).has(t, all)
+			}
+		}
 		for i, line := range units[1:] {
 			for n, name := range units[0] {
 				raw := lines[i+1][n]

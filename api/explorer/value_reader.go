@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/big"
@@ -9,6 +10,7 @@ import (
 
 	"birthmark/api/explorer/format"
 	"birthmark/core/query"
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -51,7 +53,7 @@ func (r *valueReader) kept(option string, ask func(ctx context.Context) error) (
 
 // all reads the first page of everything.
 func (r *valueReader) all() error {
-	if err := r.balance(); err != nil {
+	if err := cmp.Or(r.balance(), r.forms()); err != nil {
 		return err
 	}
 	if err := r.outputs(""); err != nil {
@@ -187,6 +189,9 @@ func (r *valueReader) history(after string) error {
 	if q := b.Period.Query(); q != "" && b.CSV != "" {
 		b.CSV += "?" + q
 	}
+	if err := r.countRows(a, after); err != nil {
+		return err
+	}
 	n := r.naming()
 	b.Running = len(a.Txs) > 0 && a.Txs[0].Balance != ""
 	for _, t := range a.Txs {
@@ -221,6 +226,25 @@ func (r *valueReader) history(after string) error {
 		b.History = append(b.History, row)
 	}
 	r.recent = a
+	return nil
+}
+
+// countRows sets the number of transactions of the history, if it is known by now. That of a period is known with the chart.
+func (r *valueReader) countRows(first *query.HistoryAnswer, after string) error {
+	b := r.body
+	switch all := b.Holds; {
+	case after == "" && first.Next == nil:
+		b.CSVRows = humanize.Plural(len(first.Txs), "transaction")
+	case b.Period.Set():
+	case all == nil && r.keeps("balance"):
+		var err error
+		if all, err = r.Balance(r.ctx, r.index.Name, r.value); err != nil {
+			return err
+		}
+		fallthrough
+	case all != nil:
+		b.CSVRows = humanize.Plural(all.TxCount, "transaction")
+	}
 	return nil
 }
 

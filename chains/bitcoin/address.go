@@ -1,6 +1,7 @@
 package bitcoin
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -81,6 +82,24 @@ func addressTypes(value []byte) []string {
 	default:
 		return []string{fmt.Sprintf("witness version %d", version)}
 	}
+}
+
+// addressForms returns the types of the outputs of a key hash: P2PKH, and P2PK, which pays to the key itself.
+func addressForms(n *params.Network, value []byte) []model.Form {
+	if checkStored(value) != nil || value[0] != toKeyHash {
+		return nil
+	}
+	form := func(name string, kind block.Kind) model.Form {
+		return model.Form{Name: name, Detail: typeNames[kind], Keys: map[string]string{"script_type": block.KindNames[kind]}}
+	}
+	hash, key := form("P2PKH", block.PubKeyHash), form("P2PK", block.PubKey)
+	if n.Coin.Format.Solve == nil { // else a key hash can have more scripts
+		sum := sha256.Sum256(slices.Concat(keyHashHead, value[1:], keyHashTail))
+		hash.Keys["script_hash"], hash.Own = formatScriptHash(sum[:]), []string{"script_hash"}
+	}
+	key.One = "output pays to the public key. Wallets that search by script do not count it."
+	key.Many = "outputs pay to the public key. Wallets that search by script do not count them."
+	return []model.Form{hash, key}
 }
 
 func checkStored(value []byte) error {

@@ -35,6 +35,7 @@ func indexes(n *params.Network) []model.Index {
 			Format: func(value []byte) string { return formatAddress(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
 			Types:  addressTypes, Scheme: cmp.Or(n.Coin.Scheme, n.Coin.Name),
+			Forms: func(value []byte) []model.Form { return addressForms(n, value) },
 		},
 		scriptHashIndex: {
 			Name: "script_hash", Kind: model.OneToMany,

@@ -20,6 +20,7 @@ type SampleLimits struct {
 type BalanceSamples struct {
 	Points []BalancePoint // with ascending heights; empty: no transaction in the range, or an unknown balance
 	Txs    int            // transactions that were read
+	Within int            // of these, in the range
 	Whole  bool           // the points begin with the range or with the value; else it has older transactions
 }
 
@@ -70,6 +71,7 @@ func (qs Queries) BalanceSamples(
 			received := account.Received.Big()
 			balance = received.Sub(received, account.Sent.Big()).Uint64()
 		}
+		a.Within = later.within
 		a.Points = later.points(balance, birth.Utxo, q.Tip.Height, a.Whole)
 		return nil
 	})
@@ -86,6 +88,8 @@ type balanceChanges struct {
 	sum   uint64         // of all changes
 	after uint64         // of the changes after the span
 	start uint64         // of the changes from the start of the span
+
+	within int // transactions in the span
 }
 
 // read adds up to limit transactions of s. whole reports whether these are all.
@@ -141,6 +145,7 @@ func (c *balanceChanges) add(t schema.TxAmounts) {
 	}
 	c.sum += t.Received - t.Sent
 	if in {
+		c.within++
 		c.start = c.sum
 	} else if model.UtxoPk(t.Tx) > c.span.Last {
 		c.after, c.start = c.sum, c.sum

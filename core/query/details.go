@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -117,6 +118,51 @@ func keysOf(outputs []OutputAnswer) (keys []map[string]any) {
 		keys = append(keys, outputs[i].Keys)
 	}
 	return keys
+}
+
+// typedBytes is the number of bytes of transactions after which [Queries.OutputTypes] reads no more.
+const typedBytes = 1 << 20
+
+// OutputTypes returns the type of each output as its details have it ([model.OutputDetails]). It is empty if it is unknown:
+// the transaction is neither stored nor in the files of a node, or the transactions are too large together.
+func (qs Queries) OutputTypes(ctx context.Context, outputs []OutputAnswer) ([]string, error) {
+	return read(ctx, qs, func(q *Query) ([]string, error) {
+		types := make([]string, len(outputs))
+		describer, ok := q.Chain.(model.TxDescriber)
+		if !ok || !q.Layout.Raw && !q.Layout.RawFiles { // each would be a request to a node
+			return types, nil
+		}
+		hashes := make([]model.Hash, len(outputs))
+		for i := range outputs {
+			var err error
+			if hashes[i], err = q.Chain.ParseHash(outputs[i].Tx); err != nil {
+				return nil, err
+			}
+		}
+		txs, err := schema.TxPks(q.R, hashes)
+		if err != nil {
+			return nil, err
+		}
+		known, size := map[string]*model.TxDescription{}, 0
+		for i := range outputs {
+			d, seen := known[outputs[i].Tx]
+			if !seen && size < typedBytes && len(txs[i]) > 0 && !q.IsGenesis(txs[i][0]) {
+				raws, err := q.detailRaws(txs[i][:1])
+				if err != nil {
+					return nil, err
+				}
+				size += len(raws[0])
+				if raws[0] != nil {
+					d, _ = describer.DescribeTx(raws[0], nil, nil) // unknown if a file of the node is damaged
+				}
+				known[outputs[i].Tx] = d
+			}
+			if d != nil && outputs[i].Index < len(d.Outputs) {
+				types[i] = d.Outputs[outputs[i].Index].Type
+			}
+		}
+		return types, nil
+	})
 }
 
 // setOutputDetails sets what only the serialized transaction of an output contains, if it is known.
