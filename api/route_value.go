@@ -79,8 +79,8 @@ func valueOperations() []*operation {
 				return &BalancesAnswer{body.Index, found}, err
 			}).shown(docs.Example{Path: "/balances", Body: `{"index":"address","values":["` + anAddress + `"]}`}),
 		ranked(listing(get("richest", "/richest/{index}", "values", "List the largest balances",
-			"In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option "+
-				"balance, and otherwise every unspent output.", query.RichestAnswer{},
+			"In the coin of the chain, or in an asset. Immediate for the coin if the index has the option balance. Slow "+
+				"otherwise: it reads every unspent output, or every output with the asset.", query.RichestAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
 				return richest.Of(ctx, v.Queries, q.args[0], q.asset, q.page.Limit)
 			}).

@@ -27,7 +27,7 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	}
 	batch, err := db.prepare(ctx, blocks)
 	if err == nil {
-		err = db.commit(ctx, batch, batch.Weight() >= DefaultBulkWeight)
+		err = db.commit(ctx, batch, batch.Weight() >= DefaultBulkWeight, false)
 	}
 	if err != nil {
 		db.discardPending(ctx)
@@ -35,9 +35,10 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	return err
 }
 
-// commit writes the oldest pending batch, in bulk if that is requested and the store supports it. After an error of
-// commit or prepare the caller must call discardPending.
-func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk bool) error {
+// commit writes the oldest pending batch, in bulk if that is requested and the store supports it. atTip: even then it
+// reads the balances that it changes, so that lists of the largest ones stay exact. After an error of commit or prepare
+// the caller must call discardPending.
+func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk, atTip bool) error {
 	t := db.totals.Clone()
 	tip := batch.Blocks[len(batch.Blocks)-1].Point()
 	update := db.store.Update
@@ -45,6 +46,9 @@ func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk bool) erro
 		update = bulk.UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
+		if atTip {
+			b = struct{ storage.Batch }{b} // not a storage.SumsBatch
+		}
 		if err := ingest.WriteRows(db.layout(), batch, r, b, &t); err != nil {
 			return err
 		}

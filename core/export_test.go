@@ -1,9 +1,14 @@
 package core
 
 import (
+	"context"
+	"encoding/binary"
+	"log/slog"
+	"testing"
+
 	"birthmark/core/schema"
 	"birthmark/model"
-	"encoding/binary"
+	"birthmark/storage"
 )
 
 // SetRollbackRows sets the minimum number of rows per write of a rollback.
@@ -40,3 +45,47 @@ func (db *DB) FillCaches(bytes int64) {
 
 // SweepCaches removes the cache entries above a block by scanning whole tables.
 func (db *DB) SweepCaches(above model.Point) { db.cache.DropFrom(schema.PkAfter(above)) }
+
+// SetRichestPart sets the number of balances that a step of building a rich list reads.
+func SetRichestPart(n int) { richestPart = n }
+
+// CompleteRichest builds the rich lists that are missing or too short.
+func (db *DB) CompleteRichest(ctx context.Context) error {
+	return db.completeRichest(ctx, slog.New(slog.DiscardHandler), func(bool) {})
+}
+
+// EndRichest removes the state of all rich lists, as a write in bulk does.
+func (db *DB) EndRichest(ctx context.Context) error {
+	return db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+		for _, x := range db.layout().Indexes {
+			if x.Active.Has(schema.FeatureBalance) {
+				b.Put(x.Family(schema.IndexRichest), schema.RichestState, schema.AppendRichestState(nil, nil))
+			}
+		}
+		return nil
+	})
+}
+
+// RichestCounts returns the number of values in each exact rich list.
+func (db *DB) RichestCounts(t testing.TB) (counts []uint64) {
+	t.Helper()
+	err := db.store.View(t.Context(), func(r storage.Reader) error {
+		for _, x := range db.layout().Indexes {
+			if !x.Active.Has(schema.FeatureBalance) {
+				continue
+			}
+			list, err := x.ReadRichest(r)
+			if err != nil {
+				return err
+			}
+			if list != nil {
+				counts = append(counts, list.Count)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}

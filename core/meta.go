@@ -119,6 +119,11 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 			}
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
+		for _, x := range db.layout().Indexes {
+			if x.Active.Has(schema.FeatureBalance) {
+				b.Put(x.Family(schema.IndexRichest), schema.RichestState, schema.AppendRichestState(nil, &schema.RichestList{}))
+			}
+		}
 		return nil
 	})
 }

@@ -361,7 +361,7 @@ func (r *reference) richest(index, limit int) *query.RichestAnswer {
 	}
 	slices.SortStableFunc(holders, func(a, b holder) int { return cmp.Compare(b.held, a.held) })
 	for _, h := range holders[:min(limit, len(holders))] {
-		a.Values = append(a.Values, query.RichestValueAnswer{Value: x.Format([]byte(h.value)), Balance: fmt.Sprint(h.held), UnspentCount: h.n})
+		a.Values = append(a.Values, query.RichestValueAnswer{Value: x.Format([]byte(h.value)), Balance: fmt.Sprint(h.held), UnspentCount: &h.n})
 	}
 	return a
 }

@@ -22,6 +22,9 @@ func (l *logRecords) Enabled(context.Context, slog.Level) bool { return true }
 func (l *logRecords) WithAttrs([]slog.Attr) slog.Handler       { return l }
 func (l *logRecords) WithGroup(string) slog.Handler            { return l }
 func (l *logRecords) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != "fork" {
+		return nil // of rich lists, which another goroutine builds
+	}
 	line := map[string]string{"message": r.Message}
 	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
 	l.lines = append(l.lines, line)

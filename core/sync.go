@@ -202,7 +202,7 @@ type syncer struct {
 // error of the source after everything before it is written, and does not compact the database then.
 func (s *syncer) run(ctx context.Context) error {
 	var sourceErr error
-	caughtUp := make(chan int, 1)
+	caughtUp, written := make(chan int, 1), make(chan struct{})
 	all, actx := errgroup.WithContext(ctx)
 	begin := func(g *errgroup.Group, do func() error) { g.Go(func() error { return guard.Call(do) }) }
 	begin(all, func() error {
@@ -216,6 +216,7 @@ func (s *syncer) run(ctx context.Context) error {
 		}
 		if sourceErr == nil {
 			s.sendCaughtUp(caughtUp)
+			close(written)
 		}
 		if sourceErr == nil && s.ended {
 			s.db.cache.Settle()
@@ -223,7 +224,7 @@ func (s *syncer) run(ctx context.Context) error {
 		err := s.db.keepSnapshot() // while the store compacts
 		return cmp.Or(sourceErr, err)
 	})
-	begin(all, func() error { return s.compact(actx, caughtUp) })
+	begin(all, func() error { return s.complete(actx, caughtUp, written) })
 	err := all.Wait()
 	if ctx.Err() != nil && !errors.Is(err, guard.ErrPanic) {
 		return ctx.Err()
@@ -353,7 +354,7 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 			continue
 		}
 		bulk := s.inBulk(&j)
-		if err := s.db.commit(ctx, j.batch, bulk); err != nil {
+		if err := s.db.commit(ctx, j.batch, bulk, s.caughtUp.Load()); err != nil {
 			return err
 		}
 		if bulk {
@@ -368,16 +369,36 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 	return nil
 }
 
-// compact compacts the store after the sync has caught up: at its end, or concurrently with new blocks if it follows
-// the source. It compacts only databases most of which this sync has written in bulk; others are compacted as they
-// grow.
-func (s *syncer) compact(ctx context.Context, caughtUp <-chan int) error {
-	var bulkTxs int
+// richestEvery is how often a sync that follows its source completes the lists of the largest balances.
+const richestEvery = time.Minute
+
+// complete compacts the store and builds the lists of the largest balances after the sync has caught up: at its end, or
+// concurrently with new blocks if it follows the source. written is closed when no blocks follow.
+func (s *syncer) complete(ctx context.Context, caughtUp <-chan int, written <-chan struct{}) error {
 	select {
-	case bulkTxs = <-caughtUp:
+	case bulkTxs := <-caughtUp:
+		if err := s.compact(ctx, bulkTxs); err != nil {
+			return err
+		}
 	case <-ctx.Done():
 		return nil
 	}
+	for last := false; ; {
+		if err := s.db.completeRichest(ctx, s.o.Log, s.meter.compacts); err != nil || last {
+			return err
+		}
+		select {
+		case <-written:
+			last = true
+		case <-time.After(richestEvery):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// compact compacts a database most of which this sync has written in bulk; others are compacted as they grow.
+func (s *syncer) compact(ctx context.Context, bulkTxs int) error {
 	c, can := s.db.store.(storage.Compactor)
 	s.db.mu.Lock()
 	all := s.db.totals.Rows[schema.FamilyTxHash]

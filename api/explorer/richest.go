@@ -16,8 +16,9 @@ import (
 
 const richestRows = 100
 
-// richestRead is how many rows a rich list reads at most.
-var richestRead uint64 = 100_000
+// richestRead is how many rows a rich list reads at most, and richestHolders how many holdings of an asset, which are
+// small and follow each other.
+var richestRead, richestHolders uint64 = 100_000, 2_000_000
 
 // richestBody is a rich list.
 type richestBody struct {
@@ -36,7 +37,7 @@ type richRow struct {
 	Value   link
 	Label   string // from [Options.Labels]; empty: none
 	Balance amount
-	Unspent uint64
+	Unspent *uint64 // nil: not counted
 	Part    template.HTML // bar relative to the largest balance
 	Share   string        // of the supply
 	Last    *moment       // of the newest transaction; nil: unknown
@@ -88,13 +89,20 @@ func (v *visit) richest() (*page, error) {
 			b.Others = append(b.Others, link{v.URL("richest", name), format.ManyOf(name)})
 		}
 	}
-	unit, rows, supply := v.unit, x.Values, ""
+	unit, rows, most, supply := v.unit, x.Values, richestRead, ""
+	ask := v.patiently
+	atOnce := func(read func(context.Context) error) (bool, error) { return false, read(v.ctx) }
 	if asset == "" {
 		status, err := v.Status(v.ctx)
 		if err != nil {
 			return nil, err
 		}
-		if supply = status.Totals.UnspentValue; !slices.Contains(x.Keeps, "balance") {
+		supply = status.Totals.UnspentValue
+		if kept, err := richest.Kept(v.ctx, v.Queries, index, richestRows); err != nil {
+			return nil, err
+		} else if kept {
+			rows, ask = richestRows, atOnce
+		} else if !slices.Contains(x.Keeps, "balance") {
 			rows = status.Totals.Outputs + status.Totals.GenesisOutputs
 		}
 	} else {
@@ -102,14 +110,16 @@ func (v *visit) richest() (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		unit, rows, supply = assetUnit(a), a.OutputCount, a.Supply
+		if unit, rows, supply = assetUnit(a), a.OutputCount, a.Supply; index == schema.HoldersIndex && rows > richest.CountedOutputs {
+			rows, most, ask = *a.HolderCount, richestHolders, atOnce
+		}
 		b.Asset = &assetAmount{link: v.AssetLink(a.Asset), Name: v.AssetName(a)}
 		p.JSON += "?asset=" + a.Asset
 	}
-	late := rows > richestRead
+	late := rows > most
 	var list *query.RichestAnswer
 	if !late {
-		late, err = v.patiently(func(ctx context.Context) (err error) {
+		late, err = ask(func(ctx context.Context) (err error) {
 			list, err = richest.Of(ctx, v.Queries, index, asset, richestRows)
 			return err
 		})

@@ -22,3 +22,12 @@ func TestRichListOfAddresses(t *testing.T) {
 		t.Errorf("an index without histories has a last activity: %s", text)
 	}
 }
+
+// The rich list of an index with balances is a kept list, of a chain of any size. Without it the page names the rows.
+func TestRichListsOfLargeIndexes(t *testing.T) {
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
+	defer func(rows uint64) { richestRead = rows }(richestRead)
+	richestRead = 200 // fewer than the chain has addresses
+	read(t, h, "/bitcoin/richest/address", http.StatusOK).has(t, "Share of supply", "23,175.33000000 BTC")
+	read(t, h, "/bitcoin/richest/script_hash", http.StatusOK).has(t, "too many for a page")
+}

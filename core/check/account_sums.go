@@ -45,12 +45,45 @@ func (s *sumCheck) accounts() error {
 			if !(x.Active | x.Building).Has(schema.FeatureOf(f.which)) {
 				continue
 			}
+			if f.which == schema.IndexBalance && s.bad == nil {
+				if err := s.balances(x); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := s.scan(x.Family(f.which), func(k, v []byte) error { return f.row(x, k, v) }); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// balances is the first pass over the balances of an index, which also checks the list of the largest ones.
+func (s *sumCheck) balances(x *schema.Index) error {
+	list, err := s.richest(x)
+	if err != nil {
+		return err
+	}
+	err = s.scan(x.Family(schema.IndexBalance), func(k, v []byte) error {
+		birth, account, err := parseBalance(x, k, v)
+		if err != nil {
+			return err
+		}
+		list.balance(birth, &account, k)
+		s.account(x, birth, &account, k)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return list.count()
+}
+
+func parseBalance(x *schema.Index, k, v []byte) (model.BirthPk, schema.Account, error) {
+	birth, err1 := model.ParseBirthPk(k, x.Kind.HasOrdinal())
+	b, err2 := schema.ParseAccountRow(v)
+	return birth, b, cmp.Or(err1, err2)
 }
 
 // ofValue returns the sums of a value of an index.
@@ -119,19 +152,22 @@ func (s *sumCheck) output(tx model.TxPk, o *schema.Output, spent bool) {
 }
 
 func (s *sumCheck) balance(x *schema.Index, k, v []byte) error {
-	birth, err1 := model.ParseBirthPk(k, x.Kind.HasOrdinal())
-	b, err2 := schema.ParseAccountRow(v)
-	if err := cmp.Or(err1, err2); err != nil {
-		return err
+	birth, account, err := parseBalance(x, k, v)
+	if err == nil {
+		s.account(x, birth, &account, k)
 	}
+	return err
+}
+
+// account adds the numbers of a balance. key is the encoded birth.
+func (s *sumCheck) account(x *schema.Index, birth model.BirthPk, b *schema.Account, key []byte) {
 	of := s.ofValue(x, birth)
 	for number, n := range [...]mod61{
 		numberOutputs: mod61Of(uint64(b.Outputs)), numberUnspent: mod61Of(uint64(b.Unspent)),
 		numberTxs: mod61Of(uint64(b.Txs)), numberReceived: mod61OfWide(b.Received), numberSent: mod61OfWide(b.Sent),
 	} {
-		of.add(sumBalance, s.coefficient(byte(number), k).times(n))
+		of.add(sumBalance, s.coefficient(byte(number), key).times(n))
 	}
-	return nil
 }
 
 func (s *sumCheck) held(x *schema.Index, k, v []byte) error {

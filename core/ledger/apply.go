@@ -23,6 +23,7 @@ type Applier struct {
 	index   *schema.Index // of the current deltas; nil: asset deltas
 	pending []rowUpdates
 	rows    int // that the pending updates replace
+	lists   []*richest
 }
 
 // rowUpdates is changes of rows of one family that wait for the stored rows.
@@ -45,7 +46,7 @@ func (a *Applier) Apply(assets *AssetDeltas, indexes []*Deltas) error {
 			return err
 		}
 	}
-	return a.applyPending()
+	return a.finish()
 }
 
 // ApplyDeltas adds the sorted deltas of an index.
@@ -53,7 +54,17 @@ func (a *Applier) ApplyDeltas(d *Deltas) error {
 	if err := a.addIndex(d); err != nil {
 		return err
 	}
-	return a.applyPending()
+	return a.finish()
+}
+
+func (a *Applier) finish() error {
+	if err := a.applyPending(); err != nil {
+		return err
+	}
+	for _, l := range a.lists {
+		l.write(a.Batch)
+	}
+	return nil
 }
 
 // update replaces the row of each change, when enough rows are pending to be read together. next appends the new row to

@@ -118,7 +118,13 @@ func (a *Applier) balances(d *Deltas, changes []accountDelta) error {
 		return nil
 	}
 	f := d.Index.Family(schema.IndexBalance)
-	if sums, ok := a.Batch.(storage.SumsBatch); ok && d.Sign > 0 {
+	sums, ok := a.Batch.(storage.SumsBatch)
+	ok = ok && d.Sign > 0
+	l, err := a.richestOf(d.Index, ok)
+	if err != nil {
+		return err
+	}
+	if ok && l.inBulk(a, changes) {
 		a.addBalances(sums, f, d.Index, changes)
 		return nil
 	}
@@ -127,10 +133,12 @@ func (a *Applier) balances(d *Deltas, changes []accountDelta) error {
 			return c.birth.AppendTo(nil, d.Index.Kind.HasOrdinal()), c.birth.Utxo >= a.NewFrom
 		},
 		func(c *accountDelta, b, row []byte) ([]byte, error) {
-			account, err := parse(row, schema.ParseAccountRow)
+			before, err := parse(row, schema.ParseAccountRow)
+			account := before
 			if err != nil || !account.Apply(&c.Account) {
 				return b, invalid(err, "the balance of the value born at %v", c.birth)
 			}
+			l.change(a.Batch, c.birth, &before, &account)
 			if account.Outputs == 0 {
 				return b, nil
 			}

@@ -320,9 +320,9 @@ type RichestAnswer struct {
 
 // RichestValueAnswer is one value and its balance.
 type RichestValueAnswer struct {
-	Value        string `json:"value"`
-	Balance      string `json:"balance" csv:"amount"`
-	UnspentCount uint64 `json:"unspent_count"`
+	Value        string  `json:"value"`
+	Balance      string  `json:"balance" csv:"amount"`
+	UnspentCount *uint64 `json:"unspent_count,omitempty"` // absent for an asset with more than 20,000 outputs
 }
 
 // StatusAnswer describes the contents of a database.

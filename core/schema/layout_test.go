@@ -79,6 +79,7 @@ func goldenRows() (rows []goldenRow) {
 		put(birthFamily, AppendBirthKey(nil, text, encoded), nil)
 		put(relationsFamily, AppendRelationKey(nil, x, birth, pk), nil)
 		put(balanceFamily, encoded, AppendAccountRow(nil, &account))
+		put(richestFamily, AppendRichestKey(nil, x, account.Balance(), birth), AppendRichestRow(nil, 300))
 		put(heldFamily, AppendHeldKey(nil, x, birth, asset), AppendHolding(nil, amount))
 		put(unspentFamily, AppendRelationKey(nil, x, birth, pk), nil)
 		put(historyFamily, AppendHistoryKey(nil, x, birth, pk.Tx()), AppendHistoryRow(nil, TxAmounts{Received: 500, Sent: 1}))
@@ -137,7 +138,9 @@ func sizeOf(field string, many bool) int {
 		return len(Lineage{})
 	case "seq":
 		return 8
-	case "sign", "0", "kind", "live", "coming", "own", "length":
+	case "inverted_balance":
+		return int128Size
+	case "sign", "0", "1", "kind", "live", "coming", "own", "length":
 		return 1
 	case "checksum":
 		return crc32.Size
@@ -297,6 +300,8 @@ func decoded(row goldenRow) (string, error) {
 		return show(x.ParseRelationRow(row.key, row.value))
 	case "I_balance_by_birth_pk":
 		return show(ParseAccountRow(row.value))
+	case "I_richest":
+		return show(x.ParseRichestRow(row.key, row.value))
 	case "I_held_assets":
 		return show(x.ParseHeldRow(row.key, row.value))
 	case "I_blocks":

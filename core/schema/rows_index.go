@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"iter"
 
 	"birthmark/model"
@@ -52,6 +54,9 @@ type Account struct {
 	Outputs, Unspent, Txs int64
 }
 
+// Balance is the amount in the unspent outputs.
+func (a *Account) Balance() Int128 { return a.Received.Sub(a.Sent) }
+
 // AppendAccountRow appends a row of sums: see [storage.SumsBatch]. A negative number of unspent outputs, in a change,
 // is encoded modulo 2^64; the other numbers must not be negative.
 func AppendAccountRow(b []byte, a *Account) []byte {
@@ -86,6 +91,145 @@ func (a *Account) Apply(c *Account) bool {
 	a.Received, a.Sent = a.Received.Add(c.Received), a.Sent.Add(c.Sent)
 	a.Outputs, a.Unspent, a.Txs = a.Outputs+c.Outputs, a.Unspent+c.Unspent, a.Txs+c.Txs
 	return !a.Received.Negative() && !a.Sent.Negative() && a.Outputs >= 0 && a.Unspent >= 0 && a.Txs >= 0
+}
+
+// The list of the largest balances depends on when it was built, so that the chain does not determine its rows. Other
+// rows of the family, by their first byte, are its state: see RichestState.
+var richestFamily = declare(IndexRichest, "I_richest", storage.Grouped, 0,
+	"1|inverted_balance|birth_pk", "uvarint unspent",
+	"option balance: the values with the largest balances, in descending order, and all ones of the balance less the "+
+		"balance as key. The state of the list is row `0`, `checksum|uvarint count|last key`: its number of rows and the last "+
+		"key that belongs to it, none for all; nothing after the checksum, the CRC-32C of the rest: there is no exact list. "+
+		"Row `2`: the list is being built, and a row `3|birth_pk` is a value that changed meanwhile")
+
+const (
+	richestState = iota
+	richestRow
+	richestBuilding
+	richestChanged
+)
+
+// The keys of rows that are no values of the list.
+var (
+	RichestState    = []byte{richestState}
+	RichestBuilding = []byte{richestBuilding}
+)
+
+// RichestList is the state of the list of the largest balances of an index. The list has every value with unspent
+// outputs whose key is not after Last.
+type RichestList struct {
+	Count uint64 // rows
+	Last  []byte // empty: the list has every value with unspent outputs
+}
+
+// Whole reports whether the list has every value with unspent outputs.
+func (l *RichestList) Whole() bool { return len(l.Last) == 0 }
+
+// Has reports whether a key of [AppendRichestKey] belongs to the list.
+func (l *RichestList) Has(key []byte) bool { return l.Whole() || bytes.Compare(key, l.Last) <= 0 }
+
+// AppendRichestState appends the value of [RichestState]; nil: there is no exact list.
+func AppendRichestState(b []byte, l *RichestList) []byte {
+	var rest []byte
+	if l != nil {
+		rest = append(binary.AppendUvarint(rest, l.Count), l.Last...)
+	}
+	return append(binary.BigEndian.AppendUint32(b, crc32.Checksum(rest, castagnoli)), rest...)
+}
+
+// ParseRichestState decodes the value of [RichestState], nil for no row. The result is nil if there is no exact list.
+func ParseRichestState(b []byte) (*RichestList, error) {
+	if b == nil {
+		return nil, nil
+	}
+	r := reader{b: b}
+	if sum := r.take(crc32.Size, "checksum"); binary.BigEndian.Uint32(sum) != crc32.Checksum(r.b, castagnoli) {
+		r.fail("wrong checksum")
+	}
+	if r.err != nil || len(r.b) == 0 {
+		return nil, r.err
+	}
+	l := &RichestList{Count: r.uvarint("count")}
+	l.Last = r.b
+	return l, r.err
+}
+
+// ReadRichest reads the state of the list; nil: there is no exact list.
+func (x *Index) ReadRichest(r storage.Reader) (*RichestList, error) {
+	b, err := find(r, x.Family(IndexRichest), RichestState)
+	if err != nil {
+		return nil, err
+	}
+	l, err := ParseRichestState(b)
+	if err != nil {
+		err = fmt.Errorf("the list of the largest balances of index %s: %w", x.Name, err)
+	}
+	return l, err
+}
+
+// AppendRichestKey appends the key of a value with a balance. The order of keys is that of the list: by balance, the
+// highest first, then by birth.
+func AppendRichestKey(b []byte, x *Index, balance Int128, birth model.BirthPk) []byte {
+	b = append(b, richestRow)
+	b = binary.BigEndian.AppendUint64(b, ^uint64(balance.Hi))
+	b = binary.BigEndian.AppendUint64(b, ^balance.Lo)
+	return birth.AppendTo(b, x.Kind.HasOrdinal())
+}
+
+func AppendRichestRow(b []byte, unspent uint64) []byte { return binary.AppendUvarint(b, unspent) }
+
+// RichestRow is a value of the list.
+type RichestRow struct {
+	Birth   model.BirthPk
+	Balance Int128
+	Unspent uint64
+}
+
+func (x *Index) ParseRichestRow(key, value []byte) (RichestRow, error) {
+	k, v := reader{b: key}, reader{b: value}
+	if kind := k.take(1, "kind"); kind[0] != richestRow {
+		k.fail("no value of the list")
+	}
+	high, low := k.take(8, "balance"), k.take(8, "balance")
+	row := RichestRow{k.birth(x.Kind.HasOrdinal()),
+		Int128{Hi: int64(^binary.BigEndian.Uint64(high)), Lo: ^binary.BigEndian.Uint64(low)}, v.uvarint("unspent outputs")}
+	return row, both(&k, &v)
+}
+
+// RichestRows returns the range of the keys of the list.
+func RichestRows() (from, to []byte) { return []byte{richestRow}, []byte{richestRow + 1} }
+
+// RichestChanges returns the range of the keys of [AppendRichestChanged].
+func RichestChanges() (from, to []byte) { return []byte{richestChanged}, []byte{richestChanged + 1} }
+
+// AppendRichestChanged appends the key of a value that changed while the list is being built.
+func AppendRichestChanged(b []byte, x *Index, birth model.BirthPk) []byte {
+	return birth.AppendTo(append(b, richestChanged), x.Kind.HasOrdinal())
+}
+
+// ParseRichestOther parses a row of the family that is no value of the list.
+func (x *Index) ParseRichestOther(key, value []byte) error {
+	switch {
+	case bytes.Equal(key, RichestState):
+		_, err := ParseRichestState(value)
+		return err
+	case bytes.Equal(key, RichestBuilding):
+		k := reader{}
+		return k.keyOnly(value)
+	case len(key) > 0 && key[0] == richestChanged:
+		_, err := x.ParseRichestChanged(key)
+		k := reader{err: err}
+		return k.keyOnly(value)
+	}
+	return fmt.Errorf("%w: unknown kind", ErrRow)
+}
+
+// ParseRichestChanged returns the birth of such a key.
+func (x *Index) ParseRichestChanged(key []byte) (model.BirthPk, error) {
+	k := reader{b: key}
+	k.take(1, "kind")
+	birth := k.birth(x.Kind.HasOrdinal())
+	return birth, k.end()
 }
 
 var heldFamily = declare(IndexHeld, "I_held_assets", storage.Lookup, present,

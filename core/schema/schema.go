@@ -50,6 +50,7 @@ const (
 	IndexHistory          // transactions, with the option history
 	IndexText             // values in the order of their texts, with the option prefix
 	IndexBlocks           // blocks by value, of indexes of blocks
+	IndexRichest          // the largest balances, with the option balance
 
 	FirstIndexFamily storage.Family = 64
 	FamiliesPerIndex storage.Family = 16
@@ -63,16 +64,19 @@ var Schema = []declaration{
 }
 
 // Determined reports whether the chain determines the rows of a family. Dumps and the counts in meta leave out the
-// other families, the orphaned blocks, the places in a node's files and the state of replication, because they differ
-// between databases of the same chain.
+// other families, the orphaned blocks, the places in a node's files, the lists of the largest balances and the state of
+// replication, because they differ between databases of the same chain.
 func Determined(f storage.Family) bool {
+	if f >= FirstIndexFamily {
+		return (f-FirstIndexFamily)%FamiliesPerIndex != IndexRichest
+	}
 	return f != FamilyOrphanBlock && f != FamilyPlace && f != FamilySizes && f != FamilySegments
 }
 
 // indexSchema is the families of one index; I is a placeholder for its name.
 var indexSchema = []declaration{
-	valueFamily, birthFamily, relationsFamily, balanceFamily, heldFamily, unspentFamily, historyFamily, textFamily,
-	blocksFamily,
+	valueFamily, birthFamily, relationsFamily, balanceFamily, richestFamily, heldFamily, unspentFamily, historyFamily,
+	textFamily, blocksFamily,
 }
 
 func (x *Index) Family(which storage.Family) storage.Family {
@@ -82,7 +86,7 @@ func (x *Index) Family(which storage.Family) storage.Family {
 // FeatureOf returns the feature that a family of an index belongs to.
 func FeatureOf(which storage.Family) Features {
 	switch which {
-	case IndexBalance, IndexHeld:
+	case IndexBalance, IndexHeld, IndexRichest:
 		return FeatureBalance
 	case IndexUnspent:
 		return FeatureUnspent

@@ -38,6 +38,10 @@ func showRichest(p *terminal.Page, a *query.RichestAnswer) {
 	p.IfNone(len(a.Values), "none")
 	columns := []string{"#", "balance", "unspent", a.Index}
 	terminal.Table(p, a.Values, columns, func(i int, v query.RichestValueAnswer) terminal.Cells {
-		return terminal.Cells{terminal.Faint(i + 1), terminal.Bold(amount(v.Balance)), v.UnspentCount, v.Value}
+		var unspent any
+		if v.UnspentCount != nil {
+			unspent = *v.UnspentCount
+		}
+		return terminal.Cells{terminal.Faint(i + 1), terminal.Bold(amount(v.Balance)), unspent, v.Value}
 	})
 }

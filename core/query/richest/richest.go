@@ -12,9 +12,9 @@ import (
 )
 
 // Of returns the values of an index with the highest balances, in the native coin or in an asset. Ties are in
-// the order of first occurrence. For the coin, it reads the stored balances if the index has them; otherwise it reads
-// every output and keeps every value with an unspent output in memory. For an asset, it reads the outputs that
-// contained the asset.
+// the order of first occurrence. For the coin, it reads the list that an index with balances keeps, or all balances
+// until that list is built; without balances it reads every output and keeps every value with an unspent output in
+// memory. For an asset, it reads the outputs that contained the asset.
 func Of(ctx context.Context, qs query.Queries, index, asset string, limit int) (a *query.RichestAnswer, err error) {
 	err = qs.From(ctx, func(read *query.Query) error {
 		q := reader{read}
@@ -26,6 +26,7 @@ func Of(ctx context.Context, qs query.Queries, index, asset string, limit int) (
 		if top.Limit, err = query.Limit(limit); err != nil {
 			return err
 		}
+		counted := true
 		a = &query.RichestAnswer{Index: index, Values: []query.RichestValueAnswer{}}
 		if asset == "" {
 			err = q.richest(x, &top)
@@ -34,7 +35,7 @@ func Of(ctx context.Context, qs query.Queries, index, asset string, limit int) (
 			var birth model.AssetBirthPk
 			if id, birth, err = q.Asset(asset); err == nil {
 				a.Asset = q.Chain.FormatAsset(id)
-				err = q.richestOf(x, birth, &top)
+				counted, err = q.richestOf(x, birth, &top)
 			}
 		}
 		if err != nil {
@@ -47,9 +48,11 @@ func Of(ctx context.Context, qs query.Queries, index, asset string, limit int) (
 		}
 		values, err := q.Many(x.Family(schema.IndexValue), births)
 		for i, v := range values {
-			a.Values = append(a.Values, query.RichestValueAnswer{
-				Value: x.Format(v), Balance: holders[i].amount.String(), UnspentCount: holders[i].outputs,
-			})
+			r := query.RichestValueAnswer{Value: x.Format(v), Balance: holders[i].amount.String()}
+			if counted {
+				r.UnspentCount = &holders[i].outputs
+			}
+			a.Values = append(a.Values, r)
 		}
 		return err
 	})
@@ -62,6 +65,9 @@ type reader struct{ *query.Query }
 // richest adds the native-coin balance of every value to top.
 func (q reader) richest(x *schema.Index, top *setops.Top[holderAmount]) error {
 	if x.Active.Has(schema.FeatureBalance) {
+		if kept, err := q.richestKept(x, top); kept || err != nil {
+			return err
+		}
 		return q.richestStored(x, top)
 	}
 	held := map[model.BirthPk]*holderAmount{}
@@ -93,8 +99,46 @@ func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount
 	h.outputs += outputs
 }
 
-// richestOf adds the asset balance of every value to top, computed from the outputs that contained the asset.
-func (q reader) richestOf(x *schema.Index, asset model.AssetBirthPk, top *setops.Top[holderAmount]) error {
+// CountedOutputs is the largest number of outputs with an asset that a rich list of its holders reads. Tests change it.
+var CountedOutputs uint64 = 20_000
+
+// richestOf adds the asset balance of every value to top. It reads the outputs that contained the asset; for holders of an
+// asset with many outputs it reads the holdings instead, which have no numbers of outputs: then counted is false.
+func (q reader) richestOf(x *schema.Index, asset model.AssetBirthPk, top *setops.Top[holderAmount]) (counted bool, err error) {
+	if x == q.Layout.Holders() {
+		rows, err := q.Many(schema.FamilyAssetTotals, [][]byte{asset.AppendTo(nil)})
+		if err != nil {
+			return false, err
+		}
+		totals, err := schema.ParseAssetTotalsRow(rows[0])
+		if err != nil {
+			return false, err
+		}
+		if totals.Outputs > CountedOutputs {
+			return false, q.richestHolders(asset, top)
+		}
+	}
+	return true, q.richestOutputs(x, asset, top)
+}
+
+// richestHolders adds the holdings of an asset to top.
+func (q reader) richestHolders(asset model.AssetBirthPk, top *setops.Top[holderAmount]) error {
+	from, to := schema.Between(asset.AppendTo(nil), nil, false)
+	n := 0
+	for row, err := range schema.Rows(q.R, schema.FamilyHoldings, from, to, false, schema.ParseHoldingRow) {
+		if n++; err == nil && n%rowBatch == 0 {
+			err = q.Pass(rowBatch)
+		}
+		if err != nil {
+			return err
+		}
+		top.Offer(holderAmount{birth: row.Holder, amount: row.Amount})
+	}
+	return nil
+}
+
+// richestOutputs adds the asset balance of every value to top, computed from the outputs that contained the asset.
+func (q reader) richestOutputs(x *schema.Index, asset model.AssetBirthPk, top *setops.Top[holderAmount]) error {
 	held := map[model.BirthPk]*holderAmount{}
 	for pks, err := range query.Batches(q.Query, q.AssetOccurrences(asset, setops.Everywhere, false), query.OccurrenceBatch, query.OccurrenceBatch) {
 		if err != nil {
@@ -152,6 +196,50 @@ func (h holderAmount) before(o holderAmount) bool {
 	return cmp.Or(o.amount.Cmp(h.amount), schema.CompareBirths(h.birth, o.birth)) < 0
 }
 
+// Kept reports whether the index keeps a list of at least limit of the largest balances, so that the answer reads only
+// as many rows.
+func Kept(ctx context.Context, qs query.Queries, index string, limit int) (kept bool, err error) {
+	err = qs.From(ctx, func(q *query.Query) error {
+		x, err := q.Index(index)
+		if err != nil || !x.Active.Has(schema.FeatureBalance) {
+			return err
+		}
+		list, err := x.ReadRichest(q.R)
+		kept = has(list, limit)
+		return err
+	})
+	return kept, err
+}
+
+// has reports whether a list, nil for none, has the first limit values.
+func has(list *schema.RichestList, limit int) bool {
+	return list != nil && (list.Whole() || list.Count >= uint64(limit))
+}
+
+// richestKept adds the values of the list that the index keeps. It returns false if there is none that has enough.
+func (q reader) richestKept(x *schema.Index, top *setops.Top[holderAmount]) (bool, error) {
+	list, err := x.ReadRichest(q.R)
+	if err != nil || !has(list, top.Limit) {
+		return false, err
+	}
+	from, to := schema.RichestRows()
+	n := 0
+	for kv, err := range q.R.Scan(x.Family(schema.IndexRichest), from, to, false) {
+		if err != nil {
+			return true, err
+		}
+		row, err := x.ParseRichestRow(kv.Key, kv.Value)
+		if err != nil {
+			return true, err
+		}
+		top.Offer(holderAmount{row.Birth, row.Balance, row.Unspent})
+		if n++; n == top.Limit {
+			break
+		}
+	}
+	return true, q.Pass(n)
+}
+
 // richestStored adds the stored balance of every value to top.
 func (q reader) richestStored(x *schema.Index, top *setops.Top[holderAmount]) error {
 	n := 0
@@ -171,7 +259,7 @@ func (q reader) richestStored(x *schema.Index, top *setops.Top[holderAmount]) er
 			return err
 		}
 		if row.Unspent > 0 {
-			top.Offer(holderAmount{birth, row.Received.Sub(row.Sent), uint64(row.Unspent)})
+			top.Offer(holderAmount{birth, row.Balance(), uint64(row.Unspent)})
 		}
 	}
 	return nil
