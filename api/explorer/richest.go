@@ -37,7 +37,7 @@ type richRow struct {
 	Value   link
 	Label   string // from [Options.Labels]; empty: none
 	Balance amount
-	Unspent *uint64 // nil: not counted
+	Unspent string        // empty: not counted
 	Part    template.HTML // bar relative to the largest balance
 	Share   string        // of the supply
 	Last    *moment       // of the newest transaction; nil: unknown
@@ -134,8 +134,11 @@ func (v *visit) richest() (*page, error) {
 	for i, r := range list.Values {
 		held := format.Scaled(format.Integer(r.Balance), unit)
 		row := richRow{
-			Rank: i + 1, Value: v.ValueLink(index, r.Value), Label: v.label(r.Value), Balance: amountOf(unit, r.Balance), Unspent: r.UnspentCount,
+			Rank: i + 1, Value: v.ValueLink(index, r.Value), Label: v.label(r.Value), Balance: amountOf(unit, r.Balance),
 			Part: charts.Bar(held, format.Scaled(format.Integer(list.Values[0].Balance), unit)), Share: format.Share(format.Integer(r.Balance), format.Integer(supply)),
+		}
+		if r.UnspentCount != nil {
+			row.Unspent = humanize.Count(*r.UnspentCount)
 		}
 		if b.Active = slices.Contains(x.Keeps, "history"); b.Active {
 			if row.Last, err = v.lastActive(index, r.Value); err != nil {

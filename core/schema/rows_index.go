@@ -109,7 +109,7 @@ const (
 	richestChanged
 )
 
-// The keys of rows that are no values of the list.
+// The keys of the rows that describe the list.
 var (
 	RichestState    = []byte{richestState}
 	RichestBuilding = []byte{richestBuilding}
@@ -207,7 +207,7 @@ func AppendRichestChanged(b []byte, x *Index, birth model.BirthPk) []byte {
 	return birth.AppendTo(append(b, richestChanged), x.Kind.HasOrdinal())
 }
 
-// ParseRichestOther parses a row of the family that is no value of the list.
+// ParseRichestOther parses a row of the family that is not a value of the list.
 func (x *Index) ParseRichestOther(key, value []byte) error {
 	switch {
 	case bytes.Equal(key, RichestState):
