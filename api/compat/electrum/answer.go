@@ -1,11 +1,13 @@
 package electrum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"birthmark/api/compat/wallet"
@@ -27,11 +29,40 @@ type moment struct {
 	view   *wallet.View
 	since  uint64 // events of the hub before view
 	failed error  // why there is no view
+
+	paid  int64       // points
+	place atomic.Bool // the moment has a place among the long answers
+}
+
+// longAnswer is the number of points, about a millisecond of CPU, above which an answer needs a place among
+// [Limits.LongAnswers].
+const longAnswer = 1000
+
+// Pay implements [meter.Payer]. A long answer waits for its place.
+func (m *moment) Pay(points int64) error {
+	if err := m.spend(float64(points) * costPerPoint); err != nil {
+		return err
+	}
+	if m.paid += points; m.paid <= longAnswer || m.long == nil || m.place.Load() {
+		return nil
+	}
+	if err := m.long.Acquire(m.ctx, 1); err != nil {
+		return cmp.Or(context.Cause(m.ctx), err)
+	}
+	m.place.Store(true)
+	return nil
+}
+
+// Release implements [meter.Payer].
+func (m *moment) Release() {
+	if m.place.Swap(false) {
+		m.long.Release(1)
+	}
 }
 
 func (c *conn) newMoment() *moment {
 	m := &moment{conn: c, since: c.hub.events.Load()}
-	m.meter.Init(c, 0, pointsPerPayment, c.Memory)
+	m.meter.Init(m, 0, pointsPerPayment, c.Memory)
 	m.ctx, m.cancel = context.WithCancelCause(meter.With(c.ctx, &m.meter))
 	m.out = exchange.Encoder{JSON: c.buffer[:0], Ctx: m.ctx, Send: m.sendPart}
 	if c.RequestTimeout > 0 {
@@ -46,6 +77,7 @@ func (m *moment) end() {
 		m.timer.Stop()
 	}
 	m.cancel(nil)
+	m.Release()
 	m.meter.End()
 	if m.buffer = m.out.JSON; cap(m.buffer) > 4*partBytes {
 		m.buffer = nil
@@ -204,6 +236,9 @@ func (m *moment) answerOne(r *request) error {
 // send sends the encoded bytes. end: they end the message. The client pays for them.
 func (m *moment) send(end bool) error {
 	size := len(m.out.JSON)
+	if m.place.Load() {
+		m.meter.Pause() // the client may take its time
+	}
 	err := m.t.write(m.out.JSON, end)
 	m.partial = !end
 	m.out.JSON = m.out.JSON[:0]

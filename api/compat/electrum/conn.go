@@ -154,12 +154,6 @@ func (c *conn) spend(cost float64) error {
 	return nil
 }
 
-// Pay implements [meter.Payer].
-func (c *conn) Pay(points int64) error { return c.spend(float64(points) * costPerPoint) }
-
-// Release implements [meter.Payer].
-func (c *conn) Release() {}
-
 // excess tells a client above the hard limit why its connection ends, once. err is the error of an answer or of
 // notifications. mu is held.
 func (c *conn) excess(err error) error {

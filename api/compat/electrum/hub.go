@@ -6,17 +6,15 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/semaphore"
-
 	"birthmark/api/compat/wallet"
+	"birthmark/core/meter"
 	"birthmark/model"
 )
 
 // hub distributes the changes of the chain to the connections with subscriptions. It never waits for a client: it marks
 // the changed subscriptions of a connection and wakes it.
 type hub struct {
-	events  atomic.Uint64       // changes so far
-	scans   *semaphore.Weighted // long histories that are being hashed; nil: no limit
+	events  atomic.Uint64 // changes so far
 	mu      sync.Mutex
 	watched map[wallet.Key]*watched
 	conns   map[*conn]bool // with a subscription; true: woken by each event
@@ -31,10 +29,6 @@ type watched struct {
 	status  status
 	busy    chan struct{} // closed when the status is computed; nil: nobody computes it
 }
-
-// longHistory is the number of transactions above which a history without a midstate is hashed by few requests at a
-// time.
-const longHistory = 10_000
 
 // run distributes changes until ctx ends.
 func (h *hub) run(ctx context.Context, chain *wallet.Chain) {
@@ -136,6 +130,7 @@ func (h *hub) statusOf(ctx context.Context, v *wallet.View, key wallet.Key, sinc
 	for w != nil && !(w.status.known && w.tip == v.Tip) && w.busy != nil {
 		busy := w.busy
 		h.mu.Unlock()
+		meter.Of(ctx).Pause() // the other connection may wait for a place
 		select {
 		case <-busy:
 		case <-ctx.Done():
@@ -161,27 +156,15 @@ func (h *hub) statusOf(ctx context.Context, v *wallet.View, key wallet.Key, sinc
 		}()
 	}
 	h.mu.Unlock()
-	st, mid, err = h.compute(ctx, v, key, mid)
+	st, mid, err = h.compute(v, key, mid)
 	return st, err
 }
 
 // compute returns the status of a script in a view, and its next midstate.
-func (h *hub) compute(ctx context.Context, v *wallet.View, key wallet.Key, mid *wallet.Midstate) (st status, _ *wallet.Midstate, err error) {
+func (h *hub) compute(v *wallet.View, key wallet.Key, mid *wallet.Midstate) (st status, _ *wallet.Midstate, err error) {
 	script, err := v.Script(key)
 	if err != nil {
 		return st, nil, err
-	}
-	if mid == nil && h.scans != nil {
-		confirmed, _, err := script.Stats()
-		if err != nil {
-			return st, nil, err
-		}
-		if confirmed.Txs > longHistory {
-			if err := h.scans.Acquire(ctx, 1); err != nil {
-				return st, nil, err
-			}
-			defer h.scans.Release(1)
-		}
 	}
 	st.hash, st.used, mid, err = script.Status(mid)
 	st.known = err == nil

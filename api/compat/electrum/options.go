@@ -3,6 +3,7 @@ package electrum
 import (
 	"log/slog"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"birthmark/core/meter"
@@ -37,7 +38,7 @@ type Limits struct {
 	HardCost         float64       // cost above which the connection ends
 	CostPerSecond    float64       // by which the cost of a client falls
 	SubmitPerMinute  float64       // transactions that a client submits
-	ConcurrentScans  int           // long histories that are hashed at the same time
+	LongAnswers      int           // that are read and encoded at the same time; others wait for their place
 	malformedAllowed int
 }
 
@@ -48,7 +49,7 @@ func Defaults() Limits {
 		MaxRequest: 1 << 20, MaxBatch: 1000,
 		IdleTimeout: 10 * time.Minute, RequestTimeout: 30 * time.Second, StallTimeout: 10 * time.Second,
 		SoftCost: 1000, HardCost: 10_000, CostPerSecond: 50,
-		ConcurrentScans: 2, malformedAllowed: 10,
+		LongAnswers: max(2, runtime.GOMAXPROCS(0)), malformedAllowed: 10,
 	}
 }
 

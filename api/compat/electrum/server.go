@@ -27,7 +27,8 @@ type Server struct {
 	hub      *hub
 	clients  *clients
 	feeRates histogram
-	software string // as clients see it
+	long     *semaphore.Weighted // places of long answers; nil: no limit
+	software string              // as clients see it
 
 	ctx   context.Context // ends when the server stops
 	stop  context.CancelCauseFunc
@@ -55,8 +56,8 @@ func New(chain *wallet.Chain, o Options) *Server {
 		hub: &hub{watched: map[wallet.Key]*watched{}, conns: map[*conn]bool{}},
 	}
 	s.clients = &clients{limits: &s.Limits, now: time.Now, by: map[netip.Prefix]*client{}}
-	if s.ConcurrentScans > 0 {
-		s.hub.scans = semaphore.NewWeighted(int64(s.ConcurrentScans))
+	if s.LongAnswers > 0 {
+		s.long = semaphore.NewWeighted(int64(s.LongAnswers))
 	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.conns.Go(func() {
