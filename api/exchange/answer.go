@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"birthmark/api/jsonappend"
+	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core/meter"
@@ -169,14 +170,13 @@ func (r *Request) setStatus() {
 	}
 }
 
-func (r *Request) fail(f Failure) {
-	h := r.Header()
-	if f.Type != "" {
-		h["Content-Type"] = []string{f.Type}
+// Write answers with the failure.
+func (f Failure) Write(w http.ResponseWriter) {
+	if problem.Headers(w.Header(), f.Type); f.Type == "" {
+		w.Header().Del("Content-Type")
 	}
-	h["Cache-Control"] = []string{"no-store"}
-	r.w.WriteHeader(f.Status)
-	_, _ = r.w.Write(f.Body) // fails only if the client is gone
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(f.Body) // fails only if the client is gone
 }
 
 // CacheFor lets caches keep the answer for a number of seconds.

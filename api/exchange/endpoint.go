@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"birthmark/api/problem"
 )
 
 // Protocol is an API below a path. V is a view of the chain at one tip.
@@ -21,7 +23,7 @@ type Protocol[V any] struct {
 	// the answer gets status 304, before the second step of the endpoint.
 	ETag func(V) string
 
-	// Error returns how the protocol words an error.
+	// Error returns how the protocol words an error. The request is nil if the server rejected it.
 	Error func(r *Request, err error) Failure
 
 	// NotFound returns the error of a path without endpoint, which is below Path. allowed has its methods, if it has others.
@@ -60,7 +62,8 @@ type Failure struct {
 	Body   []byte
 }
 
-// Handler answers the requests of a protocol. It sets [http.Request.Pattern] to the path of the endpoint.
+// Handler answers the requests of a protocol. It sets [http.Request.Pattern] to the path of the endpoint. It is a
+// [ProblemWriter].
 func Handler[V any](p Protocol[V]) http.Handler {
 	h := newHandler(p)
 	for _, e := range p.Endpoints {
@@ -223,6 +226,16 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 	})
 }
 
+// ProblemWriter writes errors of the server, such as an exceeded limit, in the form of a protocol.
+type ProblemWriter interface {
+	WriteProblem(w http.ResponseWriter, p *problem.Problem)
+}
+
+// WriteProblem implements [ProblemWriter].
+func (h *handler[V]) WriteProblem(w http.ResponseWriter, p *problem.Problem) {
+	h.Error(nil, p).Write(w)
+}
+
 // fail answers with an error. If a part of the answer was sent, the connection is closed: the client must not take the
 // part for the whole.
 func (h *handler[V]) fail(r *Request, err error) {
@@ -234,5 +247,5 @@ func (h *handler[V]) fail(r *Request, err error) {
 	if f.Status == http.StatusInternalServerError && gone != context.Canceled || gone == nil && errors.Is(err, context.DeadlineExceeded) {
 		h.Log.Error("a request failed", "route", r.Pattern, "error", err)
 	}
-	r.fail(f)
+	f.Write(r.w)
 }

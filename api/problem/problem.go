@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"birthmark/core"
@@ -77,26 +76,20 @@ func Status(kind model.ErrorKind) int {
 
 // Write answers with p. Headers set before are sent too, except headers of another body.
 func Write(w http.ResponseWriter, p *Problem) {
-	p.head(w, ContentType)
+	Headers(w.Header(), ContentType)
+	w.WriteHeader(p.Status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(p) // fails only if the client is gone
 }
 
-// WriteText answers with the detail of p as plain text, for protocols whose errors are sentences.
-func WriteText(w http.ResponseWriter, p *Problem) {
-	p.head(w, "text/plain")
-	_, _ = io.WriteString(w, p.Detail) // fails only if the client is gone
-}
-
-func (p *Problem) head(w http.ResponseWriter, contentType string) {
-	h := w.Header()
+// Headers sets the headers of an error, in place of those of the answer that failed.
+func Headers(h http.Header, contentType string) {
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-store")
 	for _, of := range []string{"Etag", "Content-Length", "Content-Encoding", "Last-Modified"} {
 		h.Del(of)
 	}
-	w.WriteHeader(p.Status)
 }
 
 func title(status int) string {

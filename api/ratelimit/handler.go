@@ -238,13 +238,15 @@ func (q *request) reject(w *writer, p *problem.Problem) {
 
 // write answers with p.
 func (q *request) write(w http.ResponseWriter, p *problem.Problem) {
-	for prefix, own := range q.Errors {
-		if strings.HasPrefix(q.r.URL.Path, prefix) {
-			own(w, p)
-			return
+	write := problem.Write
+	longest := -1 // a protocol can be below the path of another one
+	for path, own := range q.Errors {
+		below, ok := strings.CutPrefix(q.r.URL.Path, path)
+		if ok = ok && (below == "" || below[0] == '/'); ok && len(path) > longest {
+			write, longest = own, len(path)
 		}
 	}
-	problem.Write(w, p)
+	write(w, p)
 }
 
 // panicked logs a panic, and answers if the handler had not begun to.

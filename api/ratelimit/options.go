@@ -60,8 +60,8 @@ type Options struct {
 	// be nil.
 	Upload func(r *http.Request) bool
 
-	// Errors write rejections of requests to the paths with a prefix, for protocols with their own form of errors. Others
-	// are problem documents.
+	// Errors write rejections of requests to a path and the paths below it, for protocols with their own form of errors.
+	// Others are problem documents.
 	Errors map[string]func(http.ResponseWriter, *problem.Problem)
 
 	// Writes reports whether the handler of a path answers PUT and DELETE. Nil: no handler does.

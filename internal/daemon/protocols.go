@@ -17,6 +17,7 @@ import (
 	"birthmark/api/compat/ogmios"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/exchange"
 	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/internal/config"
@@ -63,6 +64,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 				if mux.Handle(e.path+"/", h); e.exact {
 					mux.Handle(e.path, h)
 				}
+				s.limits.Errors[e.path] = h.(exchange.ProblemWriter).WriteProblem
 				paths[e.path] = c.Name
 				s.limits.APIs = append(s.limits.APIs, e.path)
 			}
@@ -82,7 +84,6 @@ func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *con
 	}
 	return []endpoint{
 		{"serve.esplora", set.Serve.Esplora, false, func() (http.Handler, error) {
-			s.limits.Errors[set.Serve.Esplora+"/"] = problem.WriteText
 			return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
 		}},
 		{"serve.blockbook", set.Serve.Blockbook, false, func() (http.Handler, error) {
@@ -104,7 +105,6 @@ func (s *Server) cardanoEndpoints(ctx context.Context, c *served.Chain, chain *c
 			return kupo.New(kupo.Options{Chain: c, Path: set.Kupo, Version: s.h.Version, InSync: inSync, Log: s.h.Log}), nil
 		}},
 		{"serve.blockfrost", set.Blockfrost, false, func() (http.Handler, error) {
-			s.limits.Errors[set.Blockfrost+"/"] = blockfrost.WriteProblem
 			o := blockfrost.Options{Chain: c, Path: set.Blockfrost, Version: s.h.Version, InSync: inSync, Log: s.h.Log}
 			return blockfrost.New(o), nil
 		}},
@@ -112,7 +112,6 @@ func (s *Server) cardanoEndpoints(ctx context.Context, c *served.Chain, chain *c
 			return submitapi.New(submitapi.Options{Chain: c, Path: set.SubmitAPI, Log: s.h.Log}), nil
 		}},
 		{"serve.ogmios", set.Ogmios, true, func() (http.Handler, error) {
-			s.limits.Errors[set.Ogmios] = ogmios.WriteProblem
 			return ogmios.New(ogmios.Options{Chain: c, Path: set.Ogmios, Log: s.h.Log, Origins: s.set.CORSOrigins}), nil
 		}},
 	}, nil

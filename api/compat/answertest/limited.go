@@ -50,6 +50,9 @@ func Limited(t testing.TB, streams int, h http.Handler) http.Handler {
 		if ctx.Err() != nil {
 			t.Errorf("a stream or a share of the expensive work is still occupied")
 		}
+		for o.Memory.Used() != 0 && ctx.Err() == nil { // its end comes after that of the stream
+			time.Sleep(time.Millisecond)
+		}
 		if n := o.Memory.Used(); n != 0 {
 			t.Errorf("%d bytes of the memory for answers are still occupied", n)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
+	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
@@ -117,6 +118,9 @@ func failure(_ *request, err error) exchange.Failure {
 	body := append(jsonappend.Append(nil, &errorValue{text}), '\n')
 	return exchange.Failure{Status: status, Type: jsonType, Body: body}
 }
+
+// WriteProblem implements [exchange.ProblemWriter].
+func (s *Server) WriteProblem(w http.ResponseWriter, p *problem.Problem) { failure(nil, p).Write(w) }
 
 func notFound(r *request, _ string, _ []string) error {
 	return model.Errorf(model.Usage, "unknown_path", "unknown path or method: %s %.80q", r.Method, r.URL.Path)

@@ -103,12 +103,3 @@ func failure(_ *request, err error) exchange.Failure {
 
 // notFound is the error of a path or a method without an endpoint.
 func notFound(*request, string, []string) error { return errPath }
-
-// WriteProblem answers with an error of the server that is not specific to this API, such as a missing API key.
-func WriteProblem(w http.ResponseWriter, p *problem.Problem) {
-	e, h := faultOfProblem(p), w.Header()
-	h["Content-Type"] = []string{jsonType}
-	h["Cache-Control"] = []string{"no-store"}
-	w.WriteHeader(e.Status)
-	_, _ = w.Write(jsonappend.Append(nil, e)) // fails only if the client is gone
-}

@@ -7,6 +7,7 @@ import (
 	graphql "github.com/graph-gophers/graphql-go"
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
 
+	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
 )
@@ -31,4 +32,10 @@ func (h *handler) problem(err error) *problem.Problem {
 		h.Log.Error("a request of the API of ergo-graphql failed", "error", err)
 	}
 	return p
+}
+
+// WriteProblem implements [exchange.ProblemWriter].
+func (h *handler) WriteProblem(w http.ResponseWriter, p *problem.Problem) {
+	status, body := h.failed(p)
+	exchange.Failure{Status: status, Type: exchange.TypeJSON, Body: body}.Write(w)
 }

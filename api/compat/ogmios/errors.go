@@ -80,8 +80,8 @@ func faultOf(err error) *fault {
 	return f
 }
 
-// WriteProblem writes an error of the server, such as an exceeded limit, as a response without id.
-func WriteProblem(w http.ResponseWriter, p *problem.Problem) {
+// WriteProblem implements [exchange.ProblemWriter] by a response without id.
+func (*handler) WriteProblem(w http.ResponseWriter, p *problem.Problem) {
 	a := &response{Version: rpcVersion, Error: &fault{Code: serverError, Message: p.Detail}}
 	write(w, p.Status, jsonappend.Append(nil, a))
 }

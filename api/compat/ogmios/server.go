@@ -61,7 +61,7 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = h.Path
 	if strings.TrimSuffix(r.URL.Path, "/") != h.Path {
-		WriteProblem(w, problem.New(http.StatusNotFound, "not_found", "expected the path %s", h.Path))
+		h.WriteProblem(w, problem.New(http.StatusNotFound, "not_found", "expected the path %s", h.Path))
 		return
 	}
 	switch {
@@ -70,11 +70,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
 		h.socket(w, r)
 	case r.Method != http.MethodPost:
-		WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "expected POST with a request of JSON-RPC, or a WebSocket"))
+		h.WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "expected POST with a request of JSON-RPC, or a WebSocket"))
 	default:
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err != nil {
-			WriteProblem(w, problem.Of(err))
+			h.WriteProblem(w, problem.Of(err))
 			return
 		}
 		text, failed := encode(r.Context(), h.answer(r.Context(), w, body, nil))
@@ -136,7 +136,7 @@ func (h *handler) answer(ctx context.Context, w http.ResponseWriter, body []byte
 // wait, but not longer than the client is connected.
 func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 	if err := ratelimit.Stream(w); err != nil {
-		WriteProblem(w, problem.Of(err))
+		h.WriteProblem(w, problem.Of(err))
 		return
 	}
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
