@@ -21,7 +21,7 @@ type RichestSizes struct {
 }
 
 // Richest is the sizes of all lists. Tests change it before they open a database.
-var Richest = RichestSizes{Least: 10_000, Kept: 80_000, Most: 160_000, Reads: 8_000}
+var Richest = RichestSizes{Least: 1000, Kept: 8000, Most: 16_000, Reads: 8000}
 
 // richest maintains the list of the largest balances of one index during one write.
 type richest struct {
