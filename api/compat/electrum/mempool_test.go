@@ -42,8 +42,9 @@ func newNodeWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *nodeWorld {
 	return newNodeWorldOf(t, rng, o, 20, append(newScripts(rng, 6), coretest.AnyoneCanSpend))
 }
 
-// newNodeWorldOf begins with confirmed coins that anyone can spend. Payments are to the scripts.
-func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int, scripts [][]byte) *nodeWorld {
+// newNodeWorldOf begins with confirmed coins that anyone can spend. Payments are to the scripts. Each of change, which are
+// at most one, changes the source of the mempool.
+func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int, scripts [][]byte, change ...func(model.Source) model.Source) *nodeWorld {
 	t.Helper()
 	w := &nodeWorld{t: t, rng: rng, node: coretest.Start(t), scripts: scripts}
 	w.node.Coins(t, coins)
@@ -58,7 +59,13 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	follower := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 1 << 28, Log: log, Interval: 20 * time.Millisecond, Patience: patience,
-		Open: func(_ context.Context, indexes []string) (model.Source, error) { return open(indexes) },
+		Open: func(_ context.Context, indexes []string) (model.Source, error) {
+			src, err := open(indexes)
+			for i := 0; i < len(change) && err == nil; i++ {
+				src = change[i](src)
+			}
+			return src, err
+		},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 
 	"birthmark/api/compat/script"
+	"birthmark/core/pending"
 	"birthmark/model"
 )
 
@@ -100,6 +101,9 @@ func unspentOutput(a *args) answer {
 			return nil, err
 		}
 		raw, p, err := m.view.RawTx(o.tx)
+		if pending.HasLeft(err) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}
