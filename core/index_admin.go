@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -210,7 +211,7 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		old := layout.Entry(name)
 		switch {
 		case old == nil:
-			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %v", name, db.Indexes())
+			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s", name, strings.Join(db.Indexes(), ", "))
 		case old.Always || old == layout.SpendIndex:
 			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s refer to its values", name, db.chain.Name())
 		case old == layout.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:

@@ -48,9 +48,10 @@ func TestMistakesHaveARemedy(t *testing.T) {
 		{exitUsage, "unknown_index", `; separate names by commas$`, sync("--index", "address script_hash", "--source", source)},
 		{exitUsage, "bad_keys", `^--api-keys-file: .*/keys:1: expected NAME:KEY$`, []string{"serve", "--db", db, "--listen", "127.0.0.1:0", "--api-keys-file", in("keys")}},
 		{exitUsage, "bad_setting", `beside.yaml:3: snapshots is a setting of a chain: move it into the entries of chains`, []string{"serve", "--config", in("beside.yaml")}},
-		{exitUsage, "no_settings", `: is a directory: expected a`, []string{"serve", "--config", in("empty")}},
+		{exitUsage, "no_settings", `: is a directory: expected a YAML file, as birthmark init writes it$`, []string{"serve", "--config", in("empty")}},
 		{exitUsage, "no_settings", `no such file or directory: expected a YAML file, as birthmark init writes it$`, []string{"serve", "--config", in("nosuch.yaml")}},
 		{exitUsage, "bad_value", `has no scheme: did you mean http://localhost:8080/v1/bitcoin\?$`, []string{"replicate", "--from", "localhost:8080/v1/bitcoin", "--db", none}},
+		{exitUsage, "unknown_index", `has no index script_type; it has address$`, []string{"index", "drop", "script_type", "--db", db}},
 	} {
 		wantFailure(t, c.status, c.code, c.message, c.args...)
 	}

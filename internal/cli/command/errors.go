@@ -71,7 +71,7 @@ func remedyOf(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
 		return "part of the path is a file, expected a folder"
-	case errors.Is(err, syscall.EISDIR):
+	case errors.Is(err, syscall.EISDIR) && !strings.Contains(err.Error(), "expected a"):
 		return "expected a file"
 	}
 	if coded, ok := errors.AsType[*model.Error](err); ok && coded.Code != "internal" {
