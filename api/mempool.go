@@ -49,22 +49,22 @@ func (q *request) fromOverlay(
 const maxPending = query.MaxLimit
 
 func (r *pendingReader) balance(index, text string) (*query.PendingBalanceAnswer, error) {
-	x, value, err := r.Value(index, text)
+	values, err := r.Values(index, text)
 	if err != nil {
 		return nil, err
 	}
 	a := &query.PendingBalanceAnswer{State: r.State().String()}
 	received, sent, n := new(big.Int), new(big.Int), new(big.Int)
-	for t := range r.Overlay.Value(x, value) {
+	for t := range r.TxsOf(values, 0) {
 		a.TxCount++
 		for o := range outputs(t) {
-			if o.Has(x, value) {
+			if values.Has(o) {
 				a.OutputCount++
 				received.Add(received, n.SetUint64(o.Value))
 			}
 		}
 		for i := range t.Inputs() {
-			if o := t.Inputs()[i].Spends(); o.Has(x, value) {
+			if o := t.Inputs()[i].Spends(); values.Has(o) {
 				a.SpentCount++
 				sent.Add(sent, n.SetUint64(o.Value))
 			}

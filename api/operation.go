@@ -48,6 +48,7 @@ type request struct {
 	body  any // nil: none
 
 	page     query.Page
+	gap      int // of wallets; 0: the default
 	within   query.Range
 	at       query.Moment
 	unit     string // of the periods of a grouped history; empty: not grouped

@@ -102,6 +102,11 @@ func (p *parameter) documented(example, fallback any, enum ...any) *parameter {
 	return p
 }
 
+// gapParameter is of operations about values that can be wallets.
+var gapParameter = integerParameter("gap", "Of an extended public key or a descriptor: the number of unused addresses in a row "+
+	"after which no address of a branch is expected.", "a number", 1, query.MaxGap,
+	func(q *request, n int) { q.gap = n }).documented(nil, query.DefaultGap)
+
 var (
 	limitParameter = integerParameter("limit", "Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.",
 		"a number", 1, query.MaxLimit, func(q *request, n int) { q.page.Limit, q.limited = n, true }).documented(3, query.DefaultLimit)
@@ -164,6 +169,8 @@ var eventParameters = []*parameter{
 		"without confirmation; without `follow` only the number of unconfirmed transactions.", "", nil).documented(nil, "exclude", "include", "exclude"),
 	integerParameter("confirmations", "Send blocks once they have this number of confirmations. A reorganization of fewer blocks takes nothing "+
 		"back. Not with `mempool=include`.", "a number", 1, events.MaxConfirmations, nil).documented(6, 1),
+	integerParameter("gap", "Of an extended public key or a descriptor in `follow`: the number of unused addresses in a row after which "+
+		"no address of a branch is expected.", "a number", 1, watchlist.MaxGap, nil).documented(nil, watchlist.DefaultGap),
 	newParameter("from", huma.TypeString, "Start with the block at this height, `origin`, or `tip`.", "", nil).documented(nil, "tip"),
 	newParameter("last_event_id", huma.TypeString, "Resume after this event, for clients that cannot set the header `Last-Event-ID`.", "", nil),
 }

@@ -16,6 +16,6 @@ func (q *request) question() (string, error) {
 	if q.prefix != nil {
 		prefix = strconv.Quote(*q.prefix)
 	}
-	return fmt.Sprintf("%s %q %d %q %t %s %s %q %q %q %t %q %s %q %t %t %s", q.op.OperationID, q.args, q.page.Limit, q.page.After,
+	return fmt.Sprintf("%s %q %d %d %q %t %s %s %q %q %q %t %q %s %q %t %t %s", q.op.OperationID, q.args, q.gap, q.page.Limit, q.page.After,
 		q.page.Descending, q.within, q.at, q.unit, q.terms.And, q.terms.Or, q.terms.Unspent, q.asset, prefix, q.text, q.mempool, q.byRate, body), nil
 }

@@ -21,7 +21,7 @@ func valueOperations() []*operation {
 				q.terms.Range = q.within
 				return v.Find(ctx, q.args[0], q.args[1], q.terms, q.page)
 			}).
-			with(termParameters, rangeParameters, orderedParameters, mempoolParameters).
+			with([]*parameter{gapParameter}, termParameters, rangeParameters, orderedParameters, mempoolParameters).
 			shown(docs.Example{Path: "/find/address/" + anAddress + "?limit=1&order=desc"}),
 			func(a *query.FindAnswer) ([]query.OutputAnswer, *string) { return a.Outputs, a.Next }),
 			func(a *query.FindAnswer, r *pendingReader, q *request) (err error) {
@@ -42,7 +42,7 @@ func valueOperations() []*operation {
 				}
 				return v.History(ctx, q.args[0], q.args[1], q.within, q.page)
 			}).
-			with([]*parameter{groupParameter}, rangeParameters, orderedParameters, mempoolParameters).
+			with([]*parameter{groupParameter, gapParameter}, rangeParameters, orderedParameters, mempoolParameters).
 			shown(docs.Example{Path: "/history/address/" + anAddress + "?limit=3"}),
 			func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 			func(a *query.HistoryAnswer, r *pendingReader, q *request) (err error) {
@@ -66,7 +66,7 @@ func valueOperations() []*operation {
 				}
 				return v.Balance(ctx, q.args[0], q.args[1])
 			}).
-			with(momentParameters, mempoolParameters).
+			with(momentParameters, []*parameter{gapParameter}, mempoolParameters).
 			shown(docs.Example{Path: "/balance/address/" + anAddress}),
 			func(a *query.BalanceAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.balance(q.args[0], q.args[1])

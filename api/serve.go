@@ -137,6 +137,7 @@ func (q *request) read(ctx context.Context, rows int, e *exchange.Encoder) (res 
 		}
 		res.tip = q.chain.headers(v.Tip, indexes, at)
 		v.AtMost(rows)
+		v.Queries = v.WithGap(q.gap)
 		answer, err := q.op.ask(ctx, v, q)
 		if err != nil {
 			return err

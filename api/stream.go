@@ -78,6 +78,7 @@ func (a *API) stream(q *request, out lines) (any, error) {
 		open, ended := false, false
 		err := q.chain.View(q.r.Context(), func(v *query.View) (err error) {
 			open = true
+			v.Queries = v.WithGap(q.gap)
 			ended, err = s.run(v)
 			return err
 		})

@@ -23,7 +23,7 @@ type csvLines struct {
 
 func (l *csvLines) begin(v *query.View, answer any, next *string) (err error) {
 	o := csvlist.OptionsOf(v.IndexNames(), l.chain.Model, func(id string) (*query.AssetAnswer, error) { return l.snapshot.Asset(l.r.Context(), id) })
-	o.Raw, o.Asset = l.rawAmounts, csvlist.AssetOf(answer)
+	o.Raw, o.Asset, o.Wallet = l.rawAmounts, csvlist.AssetOf(answer), csvlist.OfWallet(answer)
 	entry := reflect.TypeOf(l.op.Entry)
 	if l.unit != "" {
 		entry = reflect.TypeFor[query.PeriodAnswer]()

@@ -105,6 +105,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer request.list.Release()
+	} else if err := h.listWallets(r.Context(), &request); err != nil {
+		problem.Write(w, problem.Of(err))
+		return
+	} else if request.list != nil {
+		defer func() {
+			request.list.Discard()
+			request.list.Release()
+		}()
+	}
+	if request.list != nil {
 		request.what.List = request.list.List()
 	}
 	defer h.Subscribed(h.source.chain.Name)()

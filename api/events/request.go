@@ -25,7 +25,7 @@ const (
 	paramLast    = "last_event_id"
 )
 
-var parameters = []string{paramFollow, paramWatch, paramSpends, paramSparse, paramMempool, paramDepth, paramFrom, paramLast}
+var parameters = []string{paramFollow, paramWatch, paramSpends, paramSparse, paramMempool, paramDepth, paramFrom, paramLast, paramGap}
 
 // MaxConfirmations is the maximum number of confirmations of a request.
 const MaxConfirmations = 100_000
@@ -43,13 +43,14 @@ type request struct {
 	height  model.HeightPk  // first block to send
 	after   *[]anchor       // of the event id, which overrides from; nil: none
 	watch   string          // id of a watch list; empty: none
-	list    *watchlist.List // of watch
+	list    *watchlist.List // of watch, or of wallets in the terms
+	gap     int             // of these wallets
 	named   []query.Term    // terms in the form of answers; nil: none, or some are not known yet
 }
 
 // tipsOnly reports whether the request has no terms and no watch list.
 func (w *request) tipsOnly() bool {
-	return w.what.Term == (query.Term{}) && w.watch == "" && w.what.EveryBlock
+	return w.what.Term == (query.Term{}) && w.list == nil && w.what.EveryBlock
 }
 
 // read parses a request. Errors are of kind Usage.
@@ -112,6 +113,12 @@ func (i ids) read(r *http.Request) (w request, err error) {
 		}
 		if w.what.Confirmations = int(n); w.mempool {
 			return w, badValue("%s and %s: expected one of them", paramDepth, paramMempool)
+		}
+	}
+	w.gap = watchlist.DefaultGap
+	if text := q.Get(paramGap); q.Has(paramGap) {
+		if w.gap, err = strconv.Atoi(text); err != nil || w.gap < 1 || w.gap > watchlist.MaxGap {
+			return w, badValue("%s: invalid value %.80q: expected a number from 1 to %d", paramGap, text, watchlist.MaxGap)
 		}
 	}
 	switch w.from = q.Get(paramFrom); w.from {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -69,7 +70,7 @@ func watch(w http.ResponseWriter, r *http.Request, chain *served.Chain) (*WatchA
 	} else {
 		var values *watchlist.Values
 		err = chain.View(ctx, func(v *query.View) (err error) {
-			values, err = watchlist.NewValues(ctx, v.Queries, o.index, o.gap, chain.Accounts)
+			values, err = watchlist.NewValues(ctx, v.Queries, o.index, o.gap)
 			return err
 		})
 		if err == nil {
@@ -133,4 +134,55 @@ func readWatch(r *http.Request) (o watchRequest, err error) {
 		}
 	}
 	return o, nil
+}
+
+// listWallets moves the extended keys and descriptors in the terms of a request to a watch list of its own.
+func (h *handler) listWallets(ctx context.Context, w *request) error {
+	chain := h.source.chain
+	index, lines := "", []string(nil)
+	var rest []query.Term
+	for _, t := range append([]query.Term{w.what.Term}, w.what.Or...) {
+		switch of, err := model.WalletOf(chain.Model, t.Index, t.Value); {
+		case err != nil:
+			return err
+		case of == nil:
+			rest = append(rest, t)
+		case index != "" && index != t.Index:
+			return badValue("%s: extended keys and descriptors of two indexes: expected one", paramFollow)
+		default:
+			index, lines = t.Index, append(lines, t.Value)
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	lists, err := chain.WatchLists()
+	if err != nil {
+		return err
+	}
+	var values *watchlist.Values
+	if err := chain.View(ctx, func(v *query.View) (err error) {
+		values, err = watchlist.NewValues(ctx, v.Queries, index, w.gap)
+		return err
+	}); err != nil {
+		return err
+	}
+	list := lists.Add(values)
+	err = list.Read(strings.NewReader(strings.Join(lines, "\n")), list.Charge)
+	if err == nil {
+		err = chain.View(ctx, func(v *query.View) error { return list.Extend(ctx, v.Queries) })
+	}
+	if err == nil {
+		err = list.Charge()
+	}
+	if err != nil {
+		list.Discard()
+		list.Release()
+		return err
+	}
+	w.list, w.what.Term, w.what.Or = list, query.Term{}, nil
+	if len(rest) > 0 {
+		w.what.Term, w.what.Or = rest[0], rest[1:]
+	}
+	return nil
 }

@@ -38,9 +38,7 @@ type Chain struct {
 
 	Node model.Source // the same node, for interfaces of a single chain; nil: none
 
-	// Watch are the watch lists of clients; nil: the server accepts none. Accounts parses their extended public keys.
-	Watch    *watchlist.Lists
-	Accounts watchlist.Parser
+	Watch *watchlist.Lists // of clients; nil: the server accepts none
 
 	Rates *Rates // of the sync in this process; nil: there is none
 

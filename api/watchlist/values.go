@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -20,9 +19,9 @@ const (
 	// MaxAccounts is the maximum number of extended public keys and descriptors of a list.
 	MaxAccounts = 100
 	// DefaultGap is the number of unused addresses in a row after which no address of a branch is expected (BIP 44).
-	DefaultGap = 20
+	DefaultGap = query.DefaultGap
 	// MaxGap is the maximum of it.
-	MaxGap = 1000
+	MaxGap = query.MaxGap
 
 	maxLine   = 2*model.MaxValueSize + 1<<10 // bytes, more than a value in hex has
 	readBatch = 4096                         // lines between two calls of room
@@ -31,23 +30,13 @@ const (
 // DefaultIndex is the index of a list without a named one.
 const DefaultIndex = "address"
 
-// Parser returns the account that a line of a list names; nil if it is a value of the index.
-type Parser func(line string) (Account, error)
-
-// Account is an extended public key or a descriptor.
-type Account interface {
-	Branches() int
-	// Address returns an address of a branch; empty if the branch leaves the index out.
-	Address(branch, index int) (string, error)
-}
-
 // Values are the values of a list. They are safe for concurrent use.
 type Values struct {
-	index    string
-	gap      int
-	parse    func(text string) ([]byte, error)
-	accounts Parser // nil: the chain has none
-	set      *valueset.Set
+	index string
+	gap   int
+	chain model.Chain
+	parse func(text string) ([]byte, error)
+	set   *valueset.Set
 
 	mu       sync.Mutex // of branches and at
 	branches []*branch
@@ -55,27 +44,23 @@ type Values struct {
 	at       model.Point // tip of the last Extend
 }
 
-// branch is a branch of an account. Its addresses up to last+gap are in the list.
+// branch is a branch of an extended key or a descriptor. Its values up to last+gap are in the list.
 type branch struct {
-	account Account
-	number  int
-	last    int      // index of the last used address; -1: none
-	unused  [][]byte // addresses after it; nil: the branch leaves the index out
+	wallet model.Wallet
+	number int
+	last   int        // position of the last used value; -1: none
+	unused [][][]byte // values of the positions after it; none: the branch leaves the position out
 }
 
-// NewValues returns an empty list of values of an index of the database; accounts may be nil. Errors are of kind
-// [model.Usage].
-func NewValues(ctx context.Context, qs query.Queries, index string, gap int, accounts Parser) (v *Values, err error) {
+// NewValues returns an empty list of values of an index of the database. Errors are of kind [model.Usage].
+func NewValues(ctx context.Context, qs query.Queries, index string, gap int) (v *Values, err error) {
 	if gap < 1 || gap > MaxGap {
 		return nil, model.Errorf(model.Usage, "bad_gap", "gap %d: expected a number from 1 to %d", gap, MaxGap)
-	}
-	if index != DefaultIndex {
-		accounts = nil
 	}
 	err = qs.From(ctx, func(q *query.Query) error {
 		x, err := q.Index(index)
 		if err == nil {
-			v = &Values{index: index, gap: gap, parse: x.Parse, accounts: accounts, set: valueset.New()}
+			v = &Values{index: index, gap: gap, chain: q.Chain, parse: x.Parse, set: valueset.New()}
 		}
 		return err
 	})
@@ -140,14 +125,16 @@ func atLine(n int, err error) error {
 }
 
 func (v *Values) add(line string) error {
-	if v.accounts != nil {
-		a, err := v.accounts(line)
-		if err != nil {
-			return err
-		}
-		if a != nil {
-			return v.addAccount(a)
-		}
+	w, err := model.WalletOf(v.chain, v.index, line)
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		return v.addWallet(w)
+	}
+	if c, ok := v.chain.(model.IndexChooser); ok && c.ChooseIndex(v.index, line) != v.index {
+		return model.Errorf(model.Usage, "bad_value", "the value is one of index %s, not of %s: use a list of that index",
+			c.ChooseIndex(v.index, line), v.index)
 	}
 	value, err := v.parse(line)
 	if err != nil {
@@ -167,7 +154,7 @@ func (v *Values) put(value []byte) error {
 	return err
 }
 
-func (v *Values) addAccount(a Account) error {
+func (v *Values) addWallet(w model.Wallet) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.count == MaxAccounts {
@@ -175,8 +162,8 @@ func (v *Values) addAccount(a Account) error {
 	}
 	v.count++
 	v.at = model.Point{}
-	for n := range a.Branches() {
-		v.branches = append(v.branches, &branch{account: a, number: n, last: -1})
+	for n := range w.Branches() {
+		v.branches = append(v.branches, &branch{wallet: w, number: n, last: -1})
 	}
 	return nil
 }
@@ -211,51 +198,55 @@ func (v *Values) Extend(ctx context.Context, qs query.Queries) error {
 	})
 }
 
-// extend moves a branch to its last used address.
+// extend moves a branch to its last used value. A branch without a range has one position.
 func (v *Values) extend(ctx context.Context, b *branch, used func(value []byte) (bool, error)) error {
+	gap := v.gap
+	if !b.wallet.Ranged() {
+		if len(b.unused) > 0 {
+			return nil
+		}
+		gap = 1
+	}
 	for {
-		for len(b.unused) < v.gap {
-			value, err := v.address(b, b.last+1+len(b.unused))
+		for len(b.unused) < gap {
+			values, err := v.values(b, b.last+1+len(b.unused))
 			if err != nil {
 				return err
 			}
-			b.unused = append(b.unused, value)
+			b.unused = append(b.unused, values)
 		}
 		last := -1
-		for i, value := range b.unused {
-			if value == nil {
-				continue
-			}
-			is, err := used(value)
-			if err != nil {
-				return err
-			}
-			if is {
-				last = i
+		for i, values := range b.unused {
+			for _, value := range values {
+				is, err := used(value)
+				if err != nil {
+					return err
+				}
+				if is {
+					last = i
+				}
 			}
 		}
-		if last < 0 {
+		if last < 0 || !b.wallet.Ranged() {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		b.last += last + 1
-		b.unused = append([][]byte(nil), b.unused[last+1:]...)
+		b.unused = append([][][]byte(nil), b.unused[last+1:]...)
 	}
 }
 
-// address adds an address of a branch to the list and returns its stored form.
-func (v *Values) address(b *branch, index int) ([]byte, error) {
-	text, err := b.account.Address(b.number, index)
-	if err != nil || text == "" {
-		return nil, err
+// values adds the values of a position of a branch to the list and returns them.
+func (v *Values) values(b *branch, position int) ([][]byte, error) {
+	values, _, err := b.wallet.Values(b.number, position)
+	for _, value := range values {
+		if err == nil {
+			err = v.put(value)
+		}
 	}
-	value, err := v.parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("address %s of an account: %w", text, err)
-	}
-	return value, v.put(value)
+	return values, err
 }
 
 // clear releases the memory of the values.

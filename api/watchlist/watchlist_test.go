@@ -15,25 +15,22 @@ import (
 	"birthmark/storage/memory"
 )
 
-// ladder is an account. The address with index I of branch B is aBBIIII in hex; every 50th index is skipped.
-type ladder int
-
-func (l ladder) Branches() int { return int(l) }
-
-func (l ladder) Address(branch, index int) (string, error) {
-	if index%50 == 49 {
-		return "", nil
+// ladder is the text of a wallet with a number of branches. The address at position P of branch B is aBBPPPP in hex; every
+// 50th position is left out.
+func ladder(branches int) string {
+	lists := make([]string, branches)
+	for b := range lists {
+		var list []string
+		for p := range 200 {
+			if p%50 == 49 {
+				list = append(list, "")
+			} else {
+				list = append(list, fmt.Sprintf("%02x%04x", b, p))
+			}
+		}
+		lists[b] = strings.Join(list, ",")
 	}
-	return fmt.Sprintf("a%02x%04x", branch, index), nil
-}
-
-// accounts parses lines such as "account 2".
-func accounts(line string) (watchlist.Account, error) {
-	var n int
-	if count, _ := fmt.Sscanf(line, "account %d", &n); count == 1 {
-		return ladder(n), nil
-	}
-	return nil, nil
+	return "wallet:" + strings.Join(lists, ";")
 }
 
 // chain is a database whose blocks pay to addresses.
@@ -73,7 +70,7 @@ func (c *chain) pay(addresses ...string) {
 
 func (c *chain) values(lines string) *watchlist.Values {
 	c.t.Helper()
-	v, err := watchlist.NewValues(c.t.Context(), c.db.Queries, "address", 5, accounts)
+	v, err := watchlist.NewValues(c.t.Context(), c.db.Queries, "address", 5)
 	if err == nil {
 		err = v.Read(strings.NewReader(lines), func() error { return nil })
 	}
@@ -88,7 +85,7 @@ func (c *chain) values(lines string) *watchlist.Values {
 func TestAccountsAreExtended(t *testing.T) {
 	c := newChain(t)
 	c.pay("a000003", "a000007") // the second is within the gap after the first
-	v := c.values("account 2\na77\n")
+	v := c.values(ladder(2) + "\na77\n")
 	has := func(address string) bool {
 		value, _ := hex.DecodeString(address[1:])
 		return v.List().Values.Has(value)
@@ -131,7 +128,7 @@ func TestLinesOfLists(t *testing.T) {
 	}
 	for lines, want := range map[string]string{
 		"a01\n\nb02": `line 3: address: expected a and hex digits`,
-		strings.Repeat("account 1\n", watchlist.MaxAccounts+1): "line 101: more than 100 extended public keys",
+		strings.Repeat("wallet:00\n", watchlist.MaxAccounts+1): "line 101: more than 100 extended public keys",
 		strings.Repeat("a", 70_000):                            "line 1 has more than",
 	} {
 		v := c.values("")
@@ -141,11 +138,11 @@ func TestLinesOfLists(t *testing.T) {
 		}
 	}
 	for _, gap := range []int{0, watchlist.MaxGap + 1} {
-		if _, err := watchlist.NewValues(t.Context(), c.db.Queries, "address", gap, nil); err == nil {
+		if _, err := watchlist.NewValues(t.Context(), c.db.Queries, "address", gap); err == nil {
 			t.Errorf("a gap of %d is accepted", gap)
 		}
 	}
-	if _, err := watchlist.NewValues(t.Context(), c.db.Queries, "tag", 5, nil); err == nil {
+	if _, err := watchlist.NewValues(t.Context(), c.db.Queries, "tag", 5); err == nil {
 		t.Error("an index that the database does not have is accepted")
 	}
 }

@@ -16,7 +16,8 @@ const Name = "bitcoin"
 // chain is a coin on one network.
 type chain struct {
 	adapter.Base
-	net *params.Network
+	net     *params.Network
+	wallets *wallets
 }
 
 // Networks returns the names of Bitcoin's networks, the default first.
@@ -45,7 +46,7 @@ func Open(coin *params.Spec, network string) (model.Chain, error) {
 func Custom(n *params.Network) model.Chain { return newChain(n) }
 
 func newChain(n *params.Network) *chain {
-	return &chain{adapter.NewBase(n.Coin.Name, n.Name, language.For(n.Coin.Name), indexes(n)), n}
+	return &chain{adapter.NewBase(n.Coin.Name, n.Name, language.For(n.Coin.Name), indexes(n)), n, new(wallets)}
 }
 
 // Traits implements [model.Chain].
@@ -63,7 +64,7 @@ func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chain{base, c.net}, nil
+	return &chain{base, c.net, c.wallets}, nil
 }
 
 // FormatHash implements [model.Chain]: the bytes of a hash are reversed.

@@ -102,6 +102,8 @@ type OutputAnswer struct {
 	Assets  []AssetEntryAnswer       `json:"assets,omitempty"`
 	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: omitted; empty: null, unspent
 
+	Path string `json:"path,omitempty" csv:"wallet"` // of the value in a wallet: see [DerivedAnswer]
+
 	Confirmations uint32 `json:"confirmations,omitempty"`         // absent for genesis outputs, as the next
 	BlockTime     int64  `json:"block_time,omitempty" csv:"time"` // unix seconds
 
@@ -173,6 +175,7 @@ type FindAnswer struct {
 	Outputs   []OutputAnswer   `json:"outputs"`
 	Next      *string          `json:"next"`
 
+	Derived *DerivedAnswer     `json:"derived,omitempty"` // if the value is a wallet
 	Mempool *PendingFindAnswer `json:"mempool,omitempty"` // if it was requested
 }
 
@@ -186,6 +189,7 @@ type HistoryAnswer struct {
 	Periods   []PeriodAnswer    `json:"periods,omitempty"`
 	Next      *string           `json:"next"`
 
+	Derived *DerivedAnswer        `json:"derived,omitempty"` // if the value is a wallet
 	Mempool *PendingHistoryAnswer `json:"mempool,omitempty"` // if it was requested
 }
 
@@ -197,8 +201,9 @@ type HistoryTxAnswer struct {
 	Received string `json:"received" csv:"amount"`
 	Sent     string `json:"sent" csv:"amount"`
 
-	Time    int64                `json:"time,omitempty" csv:"time"`      // unix seconds; absent for genesis transactions
-	Balance string               `json:"balance,omitempty" csv:"amount"` // after the transaction; absent if it is expensive to compute
+	Time    int64                `json:"time,omitempty" csv:"time"`         // unix seconds; absent for genesis transactions
+	Balance string               `json:"balance,omitempty" csv:"amount"`    // after the transaction; absent if it is expensive to compute
+	Net     string               `json:"net,omitempty" csv:"amount,wallet"` // of a wallet: received minus sent
 	Assets  []HistoryAssetAnswer `json:"assets,omitempty"`
 }
 
@@ -232,7 +237,34 @@ type BalanceAnswer struct {
 	Assets       []AssetBalanceAnswer `json:"assets"`
 	At           *TipAnswer           `json:"at,omitempty"` // the last block that counts, if one was requested
 
+	Derived *DerivedAnswer        `json:"derived,omitempty"` // if the value is a wallet
 	Mempool *PendingBalanceAnswer `json:"mempool,omitempty"` // if it was requested
+}
+
+// DerivedAnswer describes the values of a wallet: those of each branch up to the last used one, and Gap unused ones after
+// it.
+type DerivedAnswer struct {
+	Gap       int                    `json:"gap"`
+	UsedCount int                    `json:"used_count"`
+	Used      []DerivedBalanceAnswer `json:"used,omitempty"` // of a balance, in the order of branches and indexes
+	Next      []DerivedValueAnswer   `json:"next,omitempty"` // of a balance: the first unused value of each branch
+}
+
+// DerivedValueAnswer is a value of a wallet.
+type DerivedValueAnswer struct {
+	Value  string `json:"value"`
+	Branch int    `json:"branch"` // 0: receiving; 1: change, in the usual wallets
+	Index  int    `json:"index"`  // in the branch
+	Path   string `json:"path,omitempty"`
+}
+
+// DerivedBalanceAnswer is the totals of a value of a wallet.
+type DerivedBalanceAnswer struct {
+	DerivedValueAnswer
+	Balance  string `json:"balance"`
+	Received string `json:"received"`
+	Sent     string `json:"sent"`
+	TxCount  uint64 `json:"tx_count"`
 }
 
 // AssetBalanceAnswer is the balance of one asset.

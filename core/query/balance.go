@@ -19,33 +19,34 @@ import (
 // the value.
 func (qs Queries) Balance(ctx context.Context, index, value string) (*BalanceAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BalanceAnswer, error) {
-		x, raw, birth, err := q.Value(index, value)
+		h, err := q.holder(index, value)
 		if err != nil {
 			return nil, err
 		}
-		return q.balanceAnswer(x, raw, birth, setops.Everywhere.Last)
+		return q.balanceAnswer(h, setops.Everywhere.Last)
 	})
 }
 
-// balanceAnswer returns the totals of a value after the block whose last position is last, or zeros if birth is nil.
-func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthPk, last model.UtxoPk) (*BalanceAnswer, error) {
-	var b *balance
+// balanceAnswer returns the totals of values after the block whose last position is last, or zeros if none occurs.
+func (q *Query) balanceAnswer(h *holder, last model.UtxoPk) (*BalanceAnswer, error) {
+	b, derived := new(balance), h.answer(true)
 	var err error
-	switch {
-	case birth == nil || birth.Utxo > last:
-		b = new(balance)
+	switch first := h.first(); {
+	case first == nil || *first > last:
+	case h.wallet != nil:
+		b, derived.Used, err = q.walletBalance(h, last)
 	case last < q.Tip.Height.Last():
-		b, err = q.balanceUntil(x, *birth, last)
-	case x.Active.Has(schema.FeatureBalance):
-		b, err = q.storedBalance(x, *birth)
+		b, err = q.balanceUntil(h.index, h.births[0], last)
+	case h.index.Active.Has(schema.FeatureBalance):
+		b, err = q.storedBalance(h.index, h.births[0])
 	default:
-		b, err = q.computedBalance(x, *birth, last)
+		b, err = q.computedBalance(h.index, h.births[0], last)
 	}
 	if err != nil {
 		return nil, err
 	}
 	a := &BalanceAnswer{
-		Index: x.Name, Value: q.FormatValue(x, value, birth), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
+		Index: h.index.Name, Value: h.text, Derived: derived, Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
 		Received: b.received.String(), Sent: b.sent.String(),
 		TxCount: b.txCount, OutputCount: b.outputs, Assets: []AssetBalanceAnswer{},
 	}
@@ -64,6 +65,21 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 		a.Assets = append(a.Assets, AssetBalanceAnswer{ids[birth], b.assets[birth].String()})
 	}
 	return a, nil
+}
+
+// accounts returns the totals of values, without assets, of an index that stores balances.
+func (q *Query) accounts(x *schema.Index, births []model.BirthPk) ([]schema.Account, error) {
+	keys, all := make([][]byte, len(births)), make([]schema.Account, len(births))
+	for i, birth := range births {
+		keys[i] = birth.AppendTo(nil, x.Kind.HasOrdinal())
+	}
+	rows, err := q.Many(x.Family(schema.IndexBalance), keys)
+	for i := range rows {
+		if all[i], err = schema.ParseAccountRow(rows[i]); err != nil {
+			return nil, fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, births[i], err)
+		}
+	}
+	return all, err
 }
 
 // Account returns the totals of a value, without assets, of an index that stores balances.

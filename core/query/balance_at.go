@@ -30,7 +30,7 @@ var maxUndone = 10_000
 // outputs is unknown. Otherwise it reads every output of the value up to the block.
 func (qs Queries) BalanceAt(ctx context.Context, index, value string, m Moment) (*BalanceAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BalanceAnswer, error) {
-		x, raw, birth, err := q.Value(index, value)
+		of, err := q.holder(index, value)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (qs Queries) BalanceAt(ctx context.Context, index, value string, m Moment) 
 		if err != nil {
 			return nil, err
 		}
-		a, err := q.balanceAnswer(x, raw, birth, h.Last())
+		a, err := q.balanceAnswer(of, h.Last())
 		if err == nil {
 			a.At = &TipAnswer{uint32(h), FormatParent(q.Chain, row.Hash), row.Time}
 		}
@@ -63,7 +63,7 @@ func (q *Query) balanceUntil(x *schema.Index, birth model.BirthPk, last model.Ut
 	if err != nil {
 		return nil, err
 	}
-	later, err := q.storedHistory(x, birth, setops.Span{First: last + 1, Last: setops.Everywhere.Last}, true, maxUndone+1)
+	later, err := q.storedHistory(x, []model.BirthPk{birth}, setops.Span{First: last + 1, Last: setops.Everywhere.Last}, true, maxUndone+1)
 	switch {
 	case err != nil:
 		return nil, err
@@ -93,7 +93,7 @@ func (q *Query) undone(x *schema.Index, birth model.BirthPk, later []schema.TxAm
 	for len(later) > 0 {
 		batch := later[:min(len(later), OccurrenceBatch)]
 		later = later[len(batch):]
-		outputs, spent, err := q.movedOutputs(x, birth, batch)
+		outputs, spent, err := q.movedOutputs(x, []model.BirthPk{birth}, batch)
 		if err != nil {
 			return nil, err
 		}

@@ -44,12 +44,13 @@ func (qs Queries) BalanceSamples(
 ) (*BalanceSamples, error) {
 	a := &BalanceSamples{}
 	err := qs.From(ctx, func(q *Query) error {
-		x, _, birth, err := q.Value(index, value)
+		h, err := q.holder(index, value)
 		if err != nil {
 			return err
 		}
+		x, first := h.index, h.first()
 		s, err := q.Span(r)
-		if err != nil || birth == nil || birth.Utxo > s.Last {
+		if err != nil || first == nil || *first > s.Last {
 			a.Whole = err == nil
 			return err
 		}
@@ -59,20 +60,23 @@ func (qs Queries) BalanceSamples(
 			read.First = 0
 		}
 		later := &balanceChanges{limit: l.Points, width: 1, span: s}
-		if a.Txs, a.Whole, err = later.read(q, x, *birth, read, l.Txs); err != nil || !kept && !a.Whole {
+		if a.Txs, a.Whole, err = later.read(q, x, h.births, read, l.Txs); err != nil || !kept && !a.Whole {
 			return err
 		}
 		balance := later.sum // at the tip
 		if kept {
-			account, err := q.Account(x, *birth)
+			accounts, err := q.accounts(x, h.births)
 			if err != nil {
 				return err
 			}
-			received := account.Received.Big()
-			balance = received.Sub(received, account.Sent.Big()).Uint64()
+			balance = 0
+			for _, account := range accounts {
+				received := account.Received.Big()
+				balance += received.Sub(received, account.Sent.Big()).Uint64()
+			}
 		}
 		a.Within = later.within
-		a.Points = later.points(balance, birth.Utxo, q.Tip.Height, a.Whole)
+		a.Points = later.points(balance, *first, q.Tip.Height, a.Whole)
 		return nil
 	})
 	return a, err
@@ -94,9 +98,9 @@ type balanceChanges struct {
 
 // read adds up to limit transactions of s. whole reports whether these are all.
 func (c *balanceChanges) read(
-	q *Query, x *schema.Index, birth model.BirthPk, s setops.Span, limit int,
+	q *Query, x *schema.Index, births []model.BirthPk, s setops.Span, limit int,
 ) (txs int, whole bool, err error) {
-	history, err := q.newestFirst(x, birth, s, limit+1)
+	history, err := q.newestFirst(x, births, s, limit+1)
 	if err != nil {
 		return 0, false, err
 	}
@@ -116,14 +120,14 @@ func (c *balanceChanges) read(
 	return txs, true, nil
 }
 
-// newestFirst yields the history of a value.
+// newestFirst yields the history of values.
 func (q *Query) newestFirst(
-	x *schema.Index, birth model.BirthPk, s setops.Span, limit int,
+	x *schema.Index, births []model.BirthPk, s setops.Span, limit int,
 ) (iter.Seq2[schema.TxAmounts, error], error) {
 	if x.Active.Has(schema.FeatureHistory) {
-		return q.StoredHistory(x, birth, s, true), nil
+		return q.StoredHistoryOf(x, births, s, true), nil
 	}
-	txs, err := q.TxAmounts(x, birth, s, true, limit)
+	txs, _, err := q.computedHistory(x, births, s, true, limit)
 	return func(yield func(schema.TxAmounts, error) bool) {
 		for _, t := range txs {
 			if !yield(t, nil) {

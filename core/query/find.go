@@ -74,9 +74,19 @@ const MaxTerms = 100
 // term is a resolved [Term].
 type term struct {
 	Term                  // in canonical form
-	birth   *model.UtxoPk // nil: no output has it
+	birth   *model.UtxoPk // the first output that has it; nil: none
+	cost    int           // of a new scan, in rows; 0: that of one list
+	holder  *holder       // nil: an asset
 	outputs setops.Scan   // scans the occurrences
 	unspent bool          // outputs yields unspent outputs only
+}
+
+// scope identifies the term in cursors.
+func (t *term) scope() string {
+	if t.holder == nil || t.holder.wallet == nil {
+		return t.Value
+	}
+	return t.holder.scope()
 }
 
 // notFound returns a term without outputs.
@@ -98,20 +108,24 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 		}
 		return term{Term: Term{t.Index, q.Chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
 	}
-	x, raw, birth, err := q.Value(t.Index, t.Value)
+	h, err := q.holder(t.Index, t.Value)
 	if err != nil {
 		return notFound(t), err
 	}
-	canonical := Term{t.Index, q.FormatValue(x, raw, birth)}
-	if birth == nil {
-		return notFound(canonical), nil
+	o := notFound(Term{h.index.Name, h.text})
+	o.holder = h
+	if o.birth = h.first(); o.birth == nil {
+		return o, nil
 	}
-	o := term{Term: canonical, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
+	o.unspent = unspent && h.index.Active.Has(schema.FeatureUnspent)
+	if len(h.births) > 16 {
+		o.cost = len(h.births)
+	}
 	o.outputs = func(s setops.Span, descending bool) setops.Outputs {
 		if o.unspent {
-			return q.StoredUnspent(x, *birth, s, descending)
+			return q.StoredUnspentOf(h.index, h.births, s, descending)
 		}
-		return q.Occurrences(x, *birth, s, descending)
+		return q.OccurrencesOf(h.index, h.births, s, descending)
 	}
 	return o, nil
 }
@@ -142,14 +156,14 @@ func (q *Query) plan(base Term, t *Terms, p Page) (*plan, error) {
 	if f.base, err = q.operand(base, t.Unspent); err != nil {
 		return nil, err
 	}
-	parts := []string{"find", f.base.Index, f.base.Value, strconv.FormatBool(t.Unspent), t.Range.String()}
+	parts := []string{"find", f.base.Index, f.base.scope(), strconv.FormatBool(t.Unspent), t.Range.String()}
 	for _, term := range t.And {
 		o, err := q.operand(term, t.Unspent)
 		if err != nil {
 			return nil, err
 		}
 		f.and = append(f.and, o)
-		parts = append(parts, "and", o.Index, o.Value)
+		parts = append(parts, "and", o.Index, o.scope())
 	}
 	for _, term := range t.Or {
 		o, err := q.operand(term, t.Unspent)
@@ -157,7 +171,7 @@ func (q *Query) plan(base Term, t *Terms, p Page) (*plan, error) {
 			return nil, err
 		}
 		f.or = append(f.or, o)
-		parts = append(parts, "or", o.Index, o.Value)
+		parts = append(parts, "or", o.Index, o.scope())
 	}
 	if f.list, err = q.list(p, parts...); err != nil {
 		return nil, err
@@ -177,7 +191,7 @@ func (f *plan) unspent() bool {
 // stream returns the combined outputs of the terms.
 func (f *plan) stream(budget *setops.Budget) setops.Stream {
 	scan := func(o *term) setops.Stream {
-		return &setops.ScanStream{Scan: o.outputs, Span: f.span, Descending: f.Descending, Budget: budget}
+		return &setops.ScanStream{Scan: o.outputs, Span: f.span, Descending: f.Descending, Budget: budget, Cost: o.cost}
 	}
 	if len(f.and)+len(f.or) == 0 {
 		return scan(&f.base)
@@ -237,7 +251,11 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 			first := firstSeen(*f.base.birth, o.hashes)
 			a.FirstSeen = &first
 		}
-		return a, nil
+		if f.base.holder != nil {
+			a.Derived = f.base.holder.answer(false)
+			err = f.base.holder.setPaths(a.Outputs)
+		}
+		return a, err
 	})
 }
 

@@ -13,20 +13,20 @@ import (
 // if no output has the value. A transaction in r may spend outputs from before r.
 func (qs Queries) History(ctx context.Context, index, value string, r Range, p Page) (*HistoryAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*HistoryAnswer, error) {
-		x, raw, birth, err := q.Value(index, value)
+		h, err := q.holder(index, value)
 		if err != nil {
 			return nil, err
 		}
-		l, err := q.list(p, "history", index, string(raw), r.String())
+		l, err := q.list(p, "history", h.index.Name, h.scope(), r.String())
 		if err != nil {
 			return nil, err
 		}
 		s, base, err := l.historySpan(r)
-		a := &HistoryAnswer{Index: index, Value: q.FormatValue(x, raw, birth), Txs: []HistoryTxAnswer{}}
-		if err != nil || birth == nil {
+		a := &HistoryAnswer{Index: h.index.Name, Value: h.text, Derived: h.answer(false), Txs: []HistoryTxAnswer{}}
+		if err != nil || h.first() == nil {
 			return a, err
 		}
-		found, base, err := q.balancedAmounts(x, *birth, s, p.Descending, l.limit+1, base)
+		found, base, err := q.balancedAmounts(h.index, h.births, s, p.Descending, l.limit+1, base)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 				return nil, err
 			}
 		}
-		txs := []model.TxPk{birth.Utxo.Tx()}
+		txs := []model.TxPk{h.first().Tx()}
 		for _, m := range found {
 			txs = append(txs, m.Tx)
 		}
@@ -52,7 +52,7 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 		if err != nil {
 			return nil, err
 		}
-		first := firstSeen(birth.Utxo, hashes)
+		first := firstSeen(*h.first(), hashes)
 		a.FirstSeen = &first
 		for i, m := range found {
 			t := HistoryTxAnswer{Hash: hashes[m.Tx], Height: uint32(m.Tx.Height()), Index: q.TxIndex(m.Tx),
@@ -60,12 +60,15 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 			if balances != nil {
 				t.Balance = q.balanceText(balances[i])
 			}
+			if h.wallet != nil {
+				t.Net = strconv.FormatInt(int64(m.Received-m.Sent), 10)
+			}
 			a.Txs = append(a.Txs, t)
 		}
 		if err := q.setTimes(a.Txs, found); err != nil {
 			return nil, err
 		}
-		return a, q.setHistoryAssets(a.Txs, x, *birth, found)
+		return a, q.setHistoryAssets(a.Txs, h.index, h.births, found)
 	})
 }
 
@@ -79,16 +82,16 @@ func (q *Query) TxAmounts(
 	case s.Empty():
 		return nil, nil
 	case x.Active.Has(schema.FeatureHistory):
-		return q.storedHistory(x, birth, s, descending, limit)
+		return q.storedHistory(x, []model.BirthPk{birth}, s, descending, limit)
 	}
-	txs, _, err := q.computedHistory(x, birth, s, descending, limit)
+	txs, _, err := q.computedHistory(x, []model.BirthPk{birth}, s, descending, limit)
 	return txs, err
 }
 
 func (q *Query) storedHistory(
-	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
+	x *schema.Index, births []model.BirthPk, s setops.Span, descending bool, limit int,
 ) (txs []schema.TxAmounts, err error) {
-	for m, err := range q.StoredHistory(x, birth, s, descending) {
+	for m, err := range q.StoredHistoryOf(x, births, s, descending) {
 		if err != nil {
 			return nil, err
 		}
@@ -99,10 +102,10 @@ func (q *Query) storedHistory(
 	return txs, nil
 }
 
-// computedHistory reads the outputs of a value. A transaction in s may spend outputs from before s. base is the balance
+// computedHistory reads the outputs of values. A transaction in s may spend outputs from before s. base is the balance
 // before the first transaction of s, or after the last one if descending is set.
 func (q *Query) computedHistory(
-	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
+	x *schema.Index, births []model.BirthPk, s setops.Span, descending bool, limit int,
 ) (txs []schema.TxAmounts, base uint64, err error) {
 	counts := func(tx model.TxPk) bool { // in base
 		return descending && model.UtxoPk(tx) <= s.Last || !descending && model.UtxoPk(tx) < s.First
@@ -130,7 +133,7 @@ func (q *Query) computedHistory(
 		}
 		return m
 	}
-	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Span{Last: last}, false)) {
+	for batch, err := range q.batches(q.OccurrencesOf(x, births, setops.Span{Last: last}, false)) {
 		if err != nil {
 			return nil, 0, err
 		}

@@ -63,52 +63,53 @@ func (l *list) historySpan(r Range) (s setops.Span, base historyBase, err error)
 // balancedAmounts returns transactions as [Query.TxAmounts] does, and the balance next to them, if it is known or takes
 // a bounded number of rows.
 func (q *Query) balancedAmounts(
-	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int, base historyBase,
+	x *schema.Index, births []model.BirthPk, s setops.Span, descending bool, limit int, base historyBase,
 ) (txs []schema.TxAmounts, _ historyBase, err error) {
 	if s.Empty() {
 		return nil, base, nil
 	}
 	if !x.Active.Has(schema.FeatureHistory) {
-		txs, amount, err := q.computedHistory(x, birth, s, descending, limit)
+		txs, amount, err := q.computedHistory(x, births, s, descending, limit)
 		return txs, historyBase{amount: amount, known: true}, err
 	}
-	if txs, err = q.storedHistory(x, birth, s, descending, limit); err != nil || base.after {
+	if txs, err = q.storedHistory(x, births, s, descending, limit); err != nil || base.after {
 		return txs, base, err
 	}
-	base.amount, base.known, err = q.storedBase(x, birth, s, descending)
+	base.amount, base.known, err = q.storedBase(x, births, s, descending)
 	return txs, base, err
 }
 
 // storedBase returns the balance before the first transaction of s, or after the last one if descending is set, of an
 // index that stores histories; ok is false if that takes too many rows.
-func (q *Query) storedBase(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) (amount uint64, ok bool, err error) {
+func (q *Query) storedBase(x *schema.Index, births []model.BirthPk, s setops.Span, descending bool) (amount uint64, ok bool, err error) {
 	if !descending {
 		if s.First == 0 {
 			return 0, true, nil
 		}
-		return q.sumHistory(x, birth, setops.Span{Last: s.First - 1})
+		return q.sumHistory(x, births, setops.Span{Last: s.First - 1})
 	}
 	if !x.Active.Has(schema.FeatureBalance) {
-		return q.sumHistory(x, birth, setops.Span{Last: s.Last})
+		return q.sumHistory(x, births, setops.Span{Last: s.Last})
 	}
-	account, err := q.Account(x, birth)
+	accounts, err := q.accounts(x, births)
 	if err != nil {
 		return 0, false, err
 	}
-	amount = new(big.Int).Sub(account.Received.Big(), account.Sent.Big()).Uint64()
+	for _, a := range accounts {
+		amount += new(big.Int).Sub(a.Received.Big(), a.Sent.Big()).Uint64()
+	}
 	if s.Last == setops.Everywhere.Last {
 		return amount, true, nil
 	}
-	later, ok, err := q.sumHistory(x, birth, setops.Span{First: s.Last + 1, Last: setops.Everywhere.Last})
+	later, ok, err := q.sumHistory(x, births, setops.Span{First: s.Last + 1, Last: setops.Everywhere.Last})
 	return amount - later, ok, err
 }
 
-// sumHistory returns what a value received minus what it sent in the transactions of s, modulo 2^64; ok is false if
+// sumHistory returns the received minus the sent amounts of values in the transactions of s, modulo 2^64; ok is false if
 // there are more than maxSummed.
-func (q *Query) sumHistory(x *schema.Index, birth model.BirthPk, s setops.Span) (sum uint64, ok bool, err error) {
-	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
+func (q *Query) sumHistory(x *schema.Index, births []model.BirthPk, s setops.Span) (sum uint64, ok bool, err error) {
 	n := 0
-	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHistory), from, to, false, x.ParseHistoryRow) {
+	for row, err := range q.StoredHistoryOf(x, births, s, false) {
 		if err != nil {
 			return 0, false, err
 		}
@@ -171,12 +172,12 @@ func (q *Query) setTimes(answers []HistoryTxAnswer, txs []schema.TxAmounts) erro
 	return nil
 }
 
-// setHistoryAssets sets what a value received and sent of each asset in transactions.
-func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, birth model.BirthPk, txs []schema.TxAmounts) error {
+// setHistoryAssets sets what values received and sent of each asset in transactions.
+func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, births []model.BirthPk, txs []schema.TxAmounts) error {
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	outputs, spent, err := q.movedOutputs(x, birth, txs)
+	outputs, spent, err := q.movedOutputs(x, births, txs)
 	if err != nil {
 		return err
 	}
@@ -189,8 +190,8 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 	if err != nil {
 		return err
 	}
-	births := pointers.AssetsIn(entries)
-	ids, err := q.AssetIDs(births)
+	assets := pointers.AssetsIn(entries)
+	ids, err := q.AssetIDs(assets)
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 		}
 	}
 	for i := range answers {
-		for _, b := range births {
+		for _, b := range assets {
 			if m := moved[i][b]; m != nil {
 				answers[i].Assets = append(answers[i].Assets, HistoryAssetAnswer{ids[b], m.received.String(), m.sent.String()})
 			}
@@ -230,13 +231,27 @@ type movedOutput struct {
 	tx int // position in a list of transactions
 }
 
-// movedOutputs returns the outputs of a value that transactions create, and the outputs of it that they spend.
-func (q *Query) movedOutputs(x *schema.Index, birth model.BirthPk, txs []schema.TxAmounts) (created, spent []movedOutput, err error) {
+// movedOutputs returns the outputs of values, whose births are in order, that transactions create, and the outputs of them
+// that they spend.
+func (q *Query) movedOutputs(x *schema.Index, births []model.BirthPk, txs []schema.TxAmounts) (created, spent []movedOutput, err error) {
 	var pks []model.UtxoPk // outputs of any value that the transactions spend
 	var by []int
+	owns := func(row schema.UtxoRow) bool {
+		return slices.ContainsFunc(row.Occurrences, func(o schema.Occurrence) bool {
+			if o.Index != x {
+				return false
+			}
+			_, found := slices.BinarySearchFunc(births, o.Birth, schema.CompareBirths)
+			return found
+		})
+	}
 	for i, t := range txs {
 		in := setops.Span{First: model.UtxoPk(t.Tx), Last: model.UtxoPk(t.Tx) | model.MaxIndex}
-		for pk, err := range q.Occurrences(x, birth, in, false) {
+		outputs := q.OccurrencesOf(x, births, in, false)
+		if len(births) > 1 { // the outputs of the transaction are fewer than the values of a wallet
+			outputs = q.ownOutputs(t.Tx, owns)
+		}
+		for pk, err := range outputs {
 			if err != nil {
 				return nil, nil, err
 			}
@@ -252,9 +267,25 @@ func (q *Query) movedOutputs(x *schema.Index, birth model.BirthPk, txs []schema.
 	}
 	rows, err := q.UtxoRows(pks)
 	for i, row := range rows {
-		if slices.ContainsFunc(row.Occurrences, func(o schema.Occurrence) bool { return o.Index == x && o.Birth == birth }) {
+		if owns(row) {
 			spent = append(spent, movedOutput{pks[i], by[i]})
 		}
 	}
 	return created, spent, err
+}
+
+// ownOutputs yields the outputs of a transaction for whose rows owns returns true.
+func (q *Query) ownOutputs(tx model.TxPk, owns func(schema.UtxoRow) bool) setops.Outputs {
+	return func(yield func(model.UtxoPk, error) bool) {
+		pks, raw, err := q.OutputRows(tx, nil, nil)
+		for i, pk := range pks {
+			var row schema.UtxoRow
+			if row, err = q.ParseUtxoRow(pk, raw[i]); err != nil || owns(row) && !yield(pk, nil) {
+				break
+			}
+		}
+		if err != nil {
+			yield(0, err)
+		}
+	}
 }

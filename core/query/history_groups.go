@@ -23,28 +23,28 @@ func (qs Queries) GroupedHistory(ctx context.Context, index, value, unit string,
 		if !slices.Contains(blocktime.Units, unit) {
 			return nil, model.Errorf(model.Usage, "bad_value", "period %q: expected %s", unit, strings.Join(blocktime.Units, ", "))
 		}
-		x, raw, birth, err := q.Value(index, value)
+		h, err := q.holder(index, value)
 		if err != nil {
 			return nil, err
 		}
-		l, err := q.list(p, "history by "+unit, index, string(raw), r.String())
+		l, err := q.list(p, "history by "+unit, h.index.Name, h.scope(), r.String())
 		if err != nil {
 			return nil, err
 		}
 		s, base, err := l.historySpan(r)
-		a := &HistoryAnswer{Index: index, Value: q.FormatValue(x, raw, birth), Txs: []HistoryTxAnswer{}, GroupBy: unit}
-		if err != nil || birth == nil {
+		a := &HistoryAnswer{Index: h.index.Name, Value: h.text, Derived: h.answer(false), Txs: []HistoryTxAnswer{}, GroupBy: unit}
+		if err != nil || h.first() == nil {
 			return a, err
 		}
-		hashes, err := q.Hashes([]model.TxPk{birth.Utxo.Tx()})
+		hashes, err := q.Hashes([]model.TxPk{h.first().Tx()})
 		if err != nil {
 			return nil, err
 		}
-		first := firstSeen(birth.Utxo, hashes)
+		first := firstSeen(*h.first(), hashes)
 		if a.FirstSeen = &first; s.Empty() || q.Tip.IsOrigin() {
 			return a, nil
 		}
-		groups, base, err := l.groups(x, *birth, s, unit, base)
+		groups, base, err := l.groups(h.index, h.births, s, unit, base)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ type group struct {
 // groups returns the first periods of s with transactions of a value, up to one more than the limit, and the balance next
 // to them, if it is known or takes a bounded number of rows.
 func (l *list) groups(
-	x *schema.Index, birth model.BirthPk, s setops.Span, unit string, base historyBase,
+	x *schema.Index, births []model.BirthPk, s setops.Span, unit string, base historyBase,
 ) (groups []*group, _ historyBase, err error) {
 	times, err := blocktime.New(&l.q.Reader)
 	if err != nil {
@@ -88,17 +88,17 @@ func (l *list) groups(
 	}
 	ps := &blocktime.Periods{Times: times, Unit: unit}
 	if !x.Active.Has(schema.FeatureHistory) {
-		groups, base.amount, err = l.computedGroups(x, birth, s, ps)
+		groups, base.amount, err = l.computedGroups(x, births, s, ps)
 		base.known = true
 		return groups, base, err
 	}
 	if !base.after {
-		if base.amount, base.known, err = l.q.storedBase(x, birth, s, l.Descending); err != nil {
+		if base.amount, base.known, err = l.q.storedBase(x, births, s, l.Descending); err != nil {
 			return nil, base, err
 		}
 	}
 	var g *group
-	for batch, err := range Batches(l.q, l.q.StoredHistory(x, birth, s, l.Descending), OccurrenceBatch, OccurrenceBatch) {
+	for batch, err := range Batches(l.q, l.q.StoredHistoryOf(x, births, s, l.Descending), OccurrenceBatch, OccurrenceBatch) {
 		if err != nil {
 			return nil, base, err
 		}
@@ -133,9 +133,9 @@ func (q *Query) period(ps *blocktime.Periods, h model.HeightPk) (blocktime.Perio
 	return ps.Of(h)
 }
 
-// computedGroups reads the outputs of a value. base: see [Query.computedHistory].
+// computedGroups reads the outputs of values. base: see [Query.computedHistory].
 func (l *list) computedGroups(
-	x *schema.Index, birth model.BirthPk, s setops.Span, ps *blocktime.Periods,
+	x *schema.Index, births []model.BirthPk, s setops.Span, ps *blocktime.Periods,
 ) (groups []*group, base uint64, err error) {
 	found := map[model.HeightPk]*group{} // by first block
 	add := func(tx model.TxPk, received, sent uint64) error {
@@ -165,7 +165,7 @@ func (l *list) computedGroups(
 		g.txs.add(tx)
 		return nil
 	}
-	for batch, err := range l.q.batches(l.q.Occurrences(x, birth, setops.Span{Last: s.Last}, false)) {
+	for batch, err := range l.q.batches(l.q.OccurrencesOf(x, births, setops.Span{Last: s.Last}, false)) {
 		if err != nil {
 			return nil, 0, err
 		}

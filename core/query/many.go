@@ -78,23 +78,13 @@ func (qs Queries) Balances(ctx context.Context, index string, values []string) (
 		if err := notTooMany("values", len(values)); err != nil {
 			return nil, err
 		}
-		x, err := q.Index(index)
-		if err != nil {
-			return nil, err
-		}
-		parsed := make([][]byte, len(values))
-		for i, text := range values {
-			if parsed[i], err = x.Parse(text); err != nil {
-				return nil, model.Errorf(model.Usage, "bad_value", "values[%d]: %s: %w", i, index, err)
-			}
-		}
-		births, err := q.Births(q.R, x.Number, parsed)
+		holders, err := q.holders(index, values)
 		if err != nil {
 			return nil, err
 		}
 		answers := make([]BalanceAnswer, len(values))
-		for i, birth := range births {
-			a, err := q.balanceAnswer(x, parsed[i], birth, setops.Everywhere.Last)
+		for i, h := range holders {
+			a, err := q.balanceAnswer(h, setops.Everywhere.Last)
 			if err != nil {
 				return nil, err
 			}

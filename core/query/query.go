@@ -17,6 +17,7 @@ import (
 type Query struct {
 	pointers.Reader
 	sizer  storage.Sizer
+	gap    int // of wallets; 0: DefaultGap
 	most   int // maximum number of rows to read; 0: no limit
 	passed int // rows read so far
 }

@@ -30,6 +30,18 @@ func (s *txSet) add(tx model.TxPk) {
 	}
 }
 
+// addSet adds the transactions of another set.
+func (s *txSet) addSet(other *txSet) {
+	for _, tx := range other.fresh {
+		s.add(model.TxPk(tx * (model.MaxIndex + 1)))
+	}
+	for _, r := range other.runs {
+		for last, ok := r.next(0); ok; last, ok = r.next(last) {
+			s.add(model.TxPk(last * (model.MaxIndex + 1)))
+		}
+	}
+}
+
 // count returns the number of distinct transactions in the set.
 func (s *txSet) count() uint64 {
 	if len(s.runs) == 0 {

@@ -30,6 +30,7 @@ type Queries struct {
 	db     Database
 	labels *pointers.Labels
 	at     *Query // nil: a new snapshot for each query
+	gap    int    // of wallets; 0: DefaultGap
 }
 
 // New returns the queries of a database. All queries of the database share labels.
@@ -44,7 +45,7 @@ type View struct {
 // View calls fn with one snapshot. Queries in fn use the contexts that fn passes to them. The view is valid until fn
 // returns.
 func (qs Queries) View(ctx context.Context, fn func(*View) error) error {
-	view := func(q *Query) error { return fn(&View{Queries{qs.db, qs.labels, q}, q.Tip}) }
+	view := func(q *Query) error { return fn(&View{Queries{qs.db, qs.labels, q, qs.gap}, q.Tip}) }
 	if qs.at != nil {
 		return qs.From(ctx, view)
 	}
@@ -70,7 +71,7 @@ func (v *View) AtMost(rows int) {
 func (qs Queries) From(ctx context.Context, fn func(q *Query) error) error {
 	if qs.at != nil {
 		q := *qs.at
-		q.Ctx, q.R = ctx, q.R.With(ctx)
+		q.Ctx, q.R, q.gap = ctx, q.R.With(ctx), qs.gap
 		return fn(&q)
 	}
 	return qs.snapshot(ctx, func(q *Query) error {
@@ -87,7 +88,7 @@ func (qs Queries) snapshot(ctx context.Context, fn func(q *Query) error) error {
 			Layout: s.Layout, State: s.State, Ctx: ctx, R: pointers.NewScans(ctx, s.Reader), Raws: s.Raws,
 		}
 		r.UseLabels(qs.labels, epoch)
-		return fn(&Query{Reader: r, sizer: s.Sizer})
+		return fn(&Query{Reader: r, sizer: s.Sizer, gap: qs.gap})
 	})
 }
 

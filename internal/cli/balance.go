@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +20,7 @@ func (p *program) balanceCommand() *cli.Command {
 		Flags: []cli.Flag{
 			command.String("at-height", "the balance after the block at height `H`"),
 			command.String("at-time", "the balance after the last block at or before `T`; of a date, its end"),
+			command.GapFlag(),
 		},
 	}, func(r *request) (*query.BalanceAnswer, error) {
 		at, err := command.Moment(r.Context)
@@ -30,10 +32,30 @@ func (p *program) balanceCommand() *cli.Command {
 			return nil, err
 		}
 		if at != (query.Moment{}) {
-			return r.db.BalanceAt(r.ctx, index, value, at)
+			return r.queries.BalanceAt(r.ctx, index, value, at)
 		}
-		return r.db.Balance(r.ctx, index, value)
+		return r.queries.Balance(r.ctx, index, value)
 	}, showBalance)
+}
+
+// showDerived prints the addresses of a wallet.
+func showDerived(p *terminal.Page, d *query.DerivedAnswer) {
+	p.Heading("used addresses")
+	p.IfNone(len(d.Used), "none")
+	terminal.Table(p, d.Used, []string{"path", "address", "balance", "transactions"}, func(_ int, v query.DerivedBalanceAnswer) terminal.Cells {
+		return terminal.Cells{derivedPath(v.DerivedValueAnswer), v.Value, terminal.Right(p.Amount(v.Balance)), terminal.Right(humanize.Count(v.TxCount))}
+	})
+	if len(d.Next) > 0 {
+		p.Heading("next unused addresses")
+	}
+	terminal.Table(p, d.Next, []string{"path", "address"}, func(_ int, v query.DerivedValueAnswer) terminal.Cells {
+		return terminal.Cells{derivedPath(v), v.Value}
+	})
+}
+
+// derivedPath returns the path of an address, or its place in the descriptor if that has no path.
+func derivedPath(v query.DerivedValueAnswer) string {
+	return cmp.Or(v.Path, fmt.Sprintf("branch %d, index %d", v.Branch, v.Index))
 }
 
 func showBalance(p *terminal.Page, a *query.BalanceAnswer) {
@@ -54,6 +76,9 @@ func showBalance(p *terminal.Page, a *query.BalanceAnswer) {
 		"outputs", a.OutputCount,
 		"unspent", unspent,
 	)
+	if a.Derived != nil {
+		showDerived(p, a.Derived)
+	}
 	if len(a.Assets) > 0 {
 		p.Heading("assets")
 	}

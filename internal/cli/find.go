@@ -22,7 +22,7 @@ func (p *program) findCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "and", Usage: "only outputs that also contain `INDEX=VALUE`; can be repeated"},
 			&cli.StringSliceFlag{Name: "or", Usage: "also outputs that contain `INDEX=VALUE`; can be repeated"},
 			command.Bool("unspent", "only unspent outputs"),
-		}, command.RangeFlags(), command.OrderedPageFlags("outputs"), followFlags()),
+		}, []cli.Flag{command.GapFlag()}, command.RangeFlags(), command.OrderedPageFlags("outputs"), followFlags()),
 	}, func(r *request) (*query.FindAnswer, error) {
 		terms := query.Terms{Unspent: r.Bool("unspent"), Range: r.blocks}
 		var err error
@@ -76,8 +76,15 @@ func showFind(p *terminal.Page, a *query.FindAnswer) {
 	p.Heading("outputs")
 	p.IfNone(len(a.Outputs), "none")
 	columns := []string{"block", "amount", "output", "spent by"}
+	if a.Derived != nil {
+		columns = append(columns, "path")
+	}
 	terminal.Table(p, a.Outputs, columns, func(_ int, o query.OutputAnswer) terminal.Cells {
-		return terminal.Cells{o.Height, terminal.Right(p.Amount(o.Value)), place(o), spender(o)}
+		cells := terminal.Cells{o.Height, terminal.Right(p.Amount(o.Value)), place(o), spender(o)}
+		if a.Derived != nil {
+			cells = append(cells, o.Path)
+		}
+		return cells
 	})
 	showAssetEntries(p, a.Outputs)
 	p.More(a.Next)

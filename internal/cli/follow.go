@@ -30,7 +30,6 @@ func followFlags() []cli.Flag {
 		command.Bool("until-tip", "with --follow: stop at the tip"),
 		command.StringDefault("confirmations", "with --follow: only blocks with `N` confirmations", "1"),
 		command.String(command.ValuesFile, "with --follow: match the values in `FILE`, one per line (- for stdin), up to 10 million"),
-		command.StringDefault("gap", "with --values-file: `N` unused addresses end a branch of an extended public key", "20"),
 		command.String("follower", "with --follow: continue from the follower `NAME` and advance it"),
 		command.StringDefault("poll", "with --follow: poll for new blocks every `TIME`", "1s"),
 		command.Bool("pending", "with --follow: also print unconfirmed transactions of the node"),
@@ -77,6 +76,9 @@ func (p *program) follow(c *cli.Context) (err error) {
 		return err
 	}
 	if f.set, err = p.One(c); err != nil {
+		return err
+	}
+	if err := f.findWallet(); err != nil {
 		return err
 	}
 	dir, err := daemon.ExistingFolder(f.set)

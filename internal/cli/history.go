@@ -20,6 +20,7 @@ func (p *program) historyCommand() *cli.Command {
 		ArgsUsage: "[INDEX] VALUE",
 		Flags: slices.Concat([]cli.Flag{
 			command.String("group-by", "the sums of each `hour|day|week|month` instead of transactions (UTC; a week begins on Monday)"),
+			command.GapFlag(),
 		}, command.RangeFlags(), command.OrderedPageFlags("transactions or periods")),
 	}
 	grouped := listCommand(p, c, func(r *request) (*query.HistoryAnswer, error) {

@@ -22,6 +22,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/account"
+	"birthmark/chains/bitcoin/descriptor"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
@@ -173,7 +174,7 @@ func newTrezorAccount(t *testing.T) *trezorAccount {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := account.Parse(public.String(), &chaincfg.RegressionNetParams)
+	a, err := account.Parse(public.String(), &descriptor.Network{Coin: "bitcoin", Test: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type request struct {
 	ctx     context.Context
 	db      *daemon.Database
 	queries query.Queries // of the database, or of one snapshot
+	gap     int           // of wallets; 0: the default
 	page    query.Page
 	blocks  query.Range
 }
@@ -96,7 +97,7 @@ func listCommand[A, E any](
 // printCSV prints a list as CSV.
 func printCSV[A, E any](p *program, r *request, ask func(*request) (A, error), entries func(A) ([]E, *string)) error {
 	return r.db.View(r.ctx, func(v *query.View) error {
-		r.queries = v.Queries
+		r.queries = v.WithGap(r.gap)
 		o := csvlist.OptionsOf(v.IndexNames(), r.db.Chain(), func(id string) (*query.AssetAnswer, error) { return v.Asset(r.ctx, id) })
 		o.Raw = r.Bool("raw-amounts")
 		whole := !r.IsSet("limit") && r.hasFlag("after")
@@ -107,7 +108,7 @@ func printCSV[A, E any](p *program, r *request, ask func(*request) (A, error), e
 		for {
 			a, err := ask(r)
 			if err == nil && w == nil {
-				o.Asset = csvlist.AssetOf(a)
+				o.Asset, o.Wallet = csvlist.AssetOf(a), csvlist.OfWallet(a)
 				w, err = csvlist.New(p.Stdout, reflect.TypeFor[E](), o)
 			}
 			if err != nil {
@@ -188,8 +189,13 @@ func (p *program) databaseCommand(c cli.Command, do func(*request) error) *cli.C
 		if r.blocks, err = command.Range(c); err != nil {
 			return err
 		}
+		if r.hasFlag("gap") {
+			if r.gap, err = command.Gap(c); err != nil {
+				return err
+			}
+		}
 		return p.Read(c, core.Options{}, func(db *daemon.Database) error {
-			r.db, r.queries = db, db.Queries
+			r.db, r.queries = db, db.WithGap(r.gap)
 			return do(r)
 		})
 	})

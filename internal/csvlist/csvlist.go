@@ -23,6 +23,7 @@ type Options struct {
 	NoAssets bool                // leave out the column of assets
 	Raw      bool                // amounts are in smallest units, and times are Unix seconds
 	Coin     int                 // decimals of the coin
+	Wallet   bool                // the list is of a wallet: fields with the tag csv:"wallet" have columns
 	Asset    string              // id of the asset of the list; empty: amounts are of the coin
 	Decimals func(id string) int // of an asset, 0 if they are unknown; nil if the list has no amounts of assets
 }
@@ -61,7 +62,8 @@ func OptionsOf(indexes []string, chain model.Chain, asset func(id string) (*quer
 // none. The map "keys" of an entry has a column for each key. A list of texts is joined by spaces, other lists and maps
 // are JSON. Unknown values and null are empty. Fields with the tag csv:"amount" are in the unit of the coin, or of the
 // asset that the field Asset of the same struct names, without thousands separators. Fields with csv:"time" are UTC in
-// RFC 3339, which is a profile of ISO 8601.
+// RFC 3339, which is a profile of ISO 8601. Fields with csv:"wallet", or csv:"amount,wallet", have a column in lists of a
+// wallet only.
 type Writer struct {
 	Options
 	csv     *csv.Writer
@@ -117,6 +119,12 @@ func AssetOf(answer any) string {
 	return ""
 }
 
+// OfWallet reports whether an answer is about a wallet: it has a field Derived.
+func OfWallet(answer any) bool {
+	f := present(reflect.ValueOf(answer)).FieldByName("Derived")
+	return f.IsValid() && !f.IsNil()
+}
+
 // column is a value of an entry. of returns the zero Value if the entry does not have it; parent returns its struct.
 type column struct {
 	name, tag  string
@@ -130,6 +138,10 @@ func (c *Writer) columnsOf(t reflect.Type, prefix string) (columns []column) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" || name == "assets" && c.NoAssets || hidden(t, f.Index) {
+			continue
+		}
+		tag, wallet := strings.CutSuffix(f.Tag.Get("csv"), "wallet")
+		if wallet && !c.Wallet {
 			continue
 		}
 		at := func(v reflect.Value) reflect.Value {
@@ -162,7 +174,7 @@ func (c *Writer) columnsOf(t reflect.Type, prefix string) (columns []column) {
 				}, itself})
 			}
 		default:
-			columns = append(columns, column{prefix + name, f.Tag.Get("csv"), at, itself})
+			columns = append(columns, column{prefix + name, strings.TrimSuffix(tag, ","), at, itself})
 		}
 	}
 	return columns

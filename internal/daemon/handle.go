@@ -56,7 +56,7 @@ func (s *handle) chain(chain model.Chain) *served.Chain {
 		Name: ServedName(chain), Model: chain,
 		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates, Mempool: s.mempool,
 		Segments: s.segments,
-		Watch:    s.watchLists, Accounts: Accounts(chain),
+		Watch:    s.watchLists,
 	}
 	c.Node = s.node
 	c.Submitter, _ = s.node.(model.Submitter)

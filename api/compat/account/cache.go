@@ -1,14 +1,13 @@
 package account
 
 import (
-	"github.com/btcsuite/btcd/chaincfg/v2"
-
 	"birthmark/api/bounded"
+	"birthmark/chains/bitcoin/descriptor"
 )
 
 // Cache keeps the accounts that were used last with the scripts that they have derived. It is safe for concurrent use.
 type Cache struct {
-	net  *chaincfg.Params
+	net  *descriptor.Network
 	kept bounded.Cache[string, *Account] // by text
 }
 
@@ -16,9 +15,9 @@ type Cache struct {
 const scriptBytes = 80
 
 // NewCache returns a cache of up to a number of scripts for accounts of a network.
-func NewCache(net *chaincfg.Params, scripts int) *Cache {
+func NewCache(net *descriptor.Network, scripts int) *Cache {
 	return &Cache{net, bounded.Cache[string, *Account]{
-		Max: scripts * scriptBytes, Largest: scripts * scriptBytes, Size: func(a *Account) int { return a.Derived() * scriptBytes },
+		Max: scripts * scriptBytes, Largest: scripts * scriptBytes, Size: func(a *Account) int { return a.Kept() * scriptBytes },
 	}}
 }
 

@@ -30,7 +30,7 @@ func (a *Account) Discover(gap int, used func(script []byte) (bool, error)) ([]A
 	}
 	var all []Address
 	least := 0
-	for branch := range a.branches {
+	for branch := range a.Branches() {
 		last := 0 // the last used index
 		for index := 0; index <= max(last+gap, least-1); index++ {
 			if len(all) == MaxAddresses {

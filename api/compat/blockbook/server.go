@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/btcsuite/btcd/chaincfg/v2"
+
 	"birthmark/api/compat/account"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/problem"
+	"birthmark/chains/bitcoin/descriptor"
 	"birthmark/core/meter"
 	"birthmark/model"
 )
@@ -64,10 +67,16 @@ func New(o Options) (*Server, error) {
 	if o.Connected == nil {
 		o.Connected = func() func() { return func() {} }
 	}
-	s := &Server{Options: o, chain: o.Chain, coin: c, accounts: account.NewCache(c.params, cachedScripts)}
+	s := &Server{Options: o, chain: o.Chain, coin: c, accounts: account.NewCache(descriptors(o.Chain, c), cachedScripts)}
 	s.hub = newHub(s)
 	s.mux = s.routes()
 	return s, nil
+}
+
+func descriptors(chain *wallet.Chain, c coin) *descriptor.Network {
+	return &descriptor.Network{
+		Name: "bitcoin " + chain.Network(), Coin: "bitcoin", Test: c.params.Net != chaincfg.MainNetParams.Net, Script: chain.ScriptOfAddress,
+	}
 }
 
 // ServeHTTP implements [http.Handler].

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
-	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/account"
@@ -29,6 +28,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoin/descriptor"
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/core/query"
@@ -175,7 +175,7 @@ func (w *world) makeScripts(t testing.TB) {
 // makeAccounts makes accounts of all kinds, and some scripts of each.
 func (w *world) makeAccounts(t testing.TB) {
 	for _, form := range []string{"pkh(%/<0;1>/*)", "sh(wpkh(%/<0;1>/*))", "wpkh(%/<0;1>/*)", "tr(%/<0;1>/*)"} {
-		a, err := account.Parse(strings.Replace(form, "%", accountKey, 1), &chaincfg.RegressionNetParams)
+		a, err := account.Parse(strings.Replace(form, "%", accountKey, 1), &descriptor.Network{Coin: "bitcoin", Test: true})
 		if err != nil {
 			t.Fatal(err)
 		}

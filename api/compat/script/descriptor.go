@@ -6,8 +6,8 @@ import (
 
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 
-	"birthmark/api/compat/account"
 	"birthmark/chains/bitcoin/block"
+	bip380 "birthmark/chains/bitcoin/descriptor"
 )
 
 // AppendDescriptor appends the descriptor with checksum (BIP 380) that Bitcoin Core infers for an output script whose keys
@@ -22,7 +22,7 @@ func AppendDescriptor(to, script []byte, address string) []byte {
 			to = append(hex.AppendEncode(append(to, "raw("...), script), ')')
 		}
 	}
-	sum, _ := account.Checksum(string(to[start:])) // all characters are those of descriptors
+	sum, _ := bip380.Checksum(string(to[start:])) // all characters are those of descriptors
 	return append(append(to, '#'), sum...)
 }
 

@@ -29,15 +29,6 @@ func NewReader(q *query.Query, o *pending.Overlay) *Reader {
 	return r
 }
 
-// Value parses a value of an index. position is -1 if the overlay does not have the index.
-func (r *Reader) Value(index, text string) (position int, raw []byte, err error) {
-	x, raw, _, err := r.Query.Value(index, text)
-	if err != nil {
-		return -1, nil, err
-	}
-	return r.Overlay.Index(x.Name), raw, nil
-}
-
 // Decimal formats an amount as in answers.
 func Decimal(amount uint64) string { return strconv.FormatUint(amount, 10) }
 

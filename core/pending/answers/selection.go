@@ -73,11 +73,11 @@ func (r *Reader) resolve(s *Selection, t query.Term) (term, error) {
 		position := r.Overlay.Index(x.Name)
 		return term{func(o pending.Output) bool { return o.HasAny(position) }, r.Arrivals}, nil
 	}
-	position, value, err := r.Value(t.Index, t.Value)
-	return term{
-		func(o pending.Output) bool { return o.Has(position, value) },
-		func(after uint64) iter.Seq[*pending.Tx] { return r.ValueAfter(position, value, after) },
-	}, err
+	values, err := r.Values(t.Index, t.Value)
+	if err != nil {
+		return term{}, err
+	}
+	return term{values.Has, func(after uint64) iter.Seq[*pending.Tx] { return r.TxsOf(values, after) }}, nil
 }
 
 // holds reports whether an output holds an asset, or any if id is nil. An entry with amount 0 is no holding.

@@ -44,16 +44,16 @@ const maxListed = query.MaxLimit
 // History returns the transactions that pay to a value of an index or spend from it, in the order of arrival. Its errors
 // are of kind [model.Usage].
 func (r *Reader) History(index, text string) (*query.PendingHistoryAnswer, error) {
-	x, value, err := r.Value(index, text)
+	values, err := r.Values(index, text)
 	if err != nil {
 		return nil, err
 	}
 	a := &query.PendingHistoryAnswer{State: r.State().String(), Txs: []query.PendingHistoryTxAnswer{}}
-	for t := range r.Overlay.Value(x, value) {
+	for t := range r.TxsOf(values, 0) {
 		if a.TxCount++; len(a.Txs) == maxListed {
 			continue
 		}
-		received, sent := t.Amounts(x, value)
+		received, sent := values.amounts(t)
 		a.Txs = append(a.Txs, query.PendingHistoryTxAnswer{
 			Hash: r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Received: Decimal(received),
 			Sent: Decimal(sent), UnconfirmedParent: r.UnconfirmedParent(t),

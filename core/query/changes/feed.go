@@ -136,6 +136,7 @@ func canonical(q *query.Query, t query.Term) (query.Term, error) {
 		}
 		return t, err
 	}
+	t.Index = q.IndexFor(t.Index, t.Value)
 	x, err := q.Index(t.Index)
 	if err != nil || t.Value == "" {
 		return t, err

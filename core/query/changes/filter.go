@@ -87,7 +87,7 @@ func partOf(q *query.Query, t query.Term) (*part, error) {
 		x, err := q.Index(t.Index)
 		return &part{index: x}, err
 	}
-	x, _, birth, err := q.Value(t.Index, t.Value)
+	x, _, birth, err := q.ChosenValue(t.Index, t.Value)
 	if birth == nil {
 		return nil, err
 	}

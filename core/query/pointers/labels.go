@@ -70,16 +70,31 @@ func (q *Reader) CacheText(space int, at model.BirthPk, text string) {
 // birth returns the birth of a value of a space, or nil if no output has the value. A cached birth may be above the
 // snapshot's tip and is then ignored.
 func (q *Reader) birth(space int, value []byte) (*model.BirthPk, error) {
+	if birth := q.knownBirth(space, value); birth != nil {
+		return birth, nil
+	}
+	birth, err := q.Layout.Birth(q.R, space, value)
+	if err == nil {
+		q.keepBirth(space, value, birth)
+	}
+	return birth, err
+}
+
+// knownBirth returns a cached birth, or nil.
+func (q *Reader) knownBirth(space int, value []byte) *model.BirthPk {
 	n := q.labels.births.find(hashOfValue(space, value))
 	if n != nil && n.space == space && n.text == string(value) && n.epoch == q.epoch && !q.Tip.IsOrigin() && n.at.Utxo.Height() <= q.Tip.Height {
 		at := n.at
-		return &at, nil
+		return &at
 	}
-	birth, err := q.Layout.Birth(q.R, space, value)
-	if err == nil && birth != nil && q.epoch != noEpoch && len(value) <= maxLabelSize {
+	return nil
+}
+
+// keepBirth caches a birth, unless it is nil.
+func (q *Reader) keepBirth(space int, value []byte, birth *model.BirthPk) {
+	if birth != nil && q.epoch != noEpoch && len(value) <= maxLabelSize {
 		q.labels.births.put(&label{space, *birth, q.epoch, string(value)}, func(n *label) uint64 { return hashOfValue(n.space, []byte(n.text)) })
 	}
-	return birth, err
 }
 
 func hashOfPointer(space int, at model.BirthPk) uint64 {

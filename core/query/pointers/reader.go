@@ -39,8 +39,15 @@ func (q *Reader) PerBlock(name string) *schema.Index {
 	return nil
 }
 
-// Value parses a value of an index. The birth is nil, without an error, if no output has the value.
+// Value parses a value of an index. The birth is nil, without an error, if no output has the value. A wallet is an error:
+// only some questions are about several values.
 func (q *Reader) Value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
+	switch w, err := model.WalletOf(q.Chain, name, text); {
+	case err != nil:
+		return nil, nil, nil, err
+	case w != nil:
+		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s: expected one value, not an extended key or a descriptor", name)
+	}
 	x, err := q.Index(name)
 	if err != nil {
 		return nil, nil, nil, err

@@ -14,6 +14,12 @@ import (
 // IndexOf returns the value that a text names, and its index: the only index that has the value, or else the index of
 // addresses if the value is an address. Its errors are of kind [model.Usage].
 func IndexOf(ctx context.Context, qs query.Queries, chain model.Chain, text string) (index, value string, err error) {
+	w, fault := model.WalletOf(chain, schema.HoldersIndex, Clean(text))
+	if w != nil {
+		return schema.HoldersIndex, Clean(text), nil
+	} else if _, code := model.KindOf(fault); code == "private_key" {
+		return "", "", fault
+	}
 	f := &finder{Queries: qs, ctx: ctx, chain: chain}
 	for i, reading := range readings(chain, text) {
 		found, fault := f.indexOf(reading)

@@ -65,6 +65,13 @@ func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string, p
 	if len(text) > MaxText {
 		return f.answer, nil
 	}
+	w, err := model.WalletOf(chain, schema.HoldersIndex, f.answer.Query)
+	if _, code := model.KindOf(err); w != nil {
+		f.answer.Results = append(f.answer.Results, Result{Type: Value, Index: schema.HoldersIndex, Value: f.answer.Query})
+		return f.answer, nil
+	} else if err != nil && code == "private_key" {
+		return nil, err
+	}
 	texts := readings(chain, text)
 	for i, step := range [][]func(string) error{
 		{f.block, f.tx, f.output, f.values, f.asset}, {f.hashes, f.unused}, {f.named, f.prefixed},

@@ -1,6 +1,7 @@
 package setops
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 
@@ -57,6 +58,7 @@ type ScanStream struct {
 	Span       Span
 	Descending bool
 	Budget     *Budget
+	Cost       int // rows to step over before a new scan is cheaper; 0: 16
 
 	next  func() (model.UtxoPk, error, bool) // nil: not started
 	stop  func()
@@ -69,7 +71,7 @@ func (s *ScanStream) seek(target rank) (rank, bool, error) {
 		if s.at >= target {
 			return s.at, true, nil
 		}
-		if steps == seekThreshold {
+		if steps == cmp.Or(s.Cost, seekThreshold) {
 			s.close()
 			break
 		}

@@ -66,6 +66,17 @@ func Range(c *cli.Context) (r query.Range, err error) {
 	return r, err
 }
 
+// GapFlag returns --gap.
+func GapFlag() cli.Flag {
+	return StringDefault("gap", "`N` unused addresses in a row end a branch of an extended public key or a descriptor", "20")
+}
+
+// Gap returns the number in --gap.
+func Gap(c *cli.Context) (int, error) {
+	n, err := Number(c, "gap", query.DefaultGap, 1, query.MaxGap)
+	return int(n), err
+}
+
 // Moment returns the block that --at-height or --at-time selects; the zero Moment if neither is set.
 func Moment(c *cli.Context) (m query.Moment, err error) {
 	if err := Exclusive(c, "at-height", "at-time"); err != nil {
