@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/core"
 	"birthmark/core/coretest"
 	"birthmark/core/query"
 	"birthmark/core/query/blocktime"
@@ -361,5 +362,50 @@ func checkPeriods(t *testing.T, rng *rand.Rand, qs query.Queries, text string, r
 	if received != wantReceived || sent != wantSent || count != uint64(len(txs)) || left != wantLeft {
 		t.Errorf("%s: by %s (descending %t, %s): received %s, sent %s, %d transactions, balance %s, expected %s, %s, %d, %s",
 			text, unit, descending, r, received, sent, count, left, wantReceived, wantSent, len(txs), wantLeft)
+	}
+}
+
+// A value that is given as one of another index has the answers of its own index, which they name.
+func TestAValueOfAnotherIndexIsLookedUpThere(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		db := coretest.Open(t, memory.New(), v, 1<<20)
+		coretest.AppendAll(t, db, v.NewGenerator(testseed.Rand(t).Uint64()).Blocks(12), 5)
+		page, err := db.Values(t.Context(), "tag", query.Page{Limit: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tag := range append(page.Values, query.ValueAnswer{Value: "t0123456789"}) {
+			same := func(what string, ask func(index string) (any, error)) {
+				t.Helper()
+				got, err := ask("address")
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := ask("tag")
+				if err != nil || asJSON(t, got) != asJSON(t, want) {
+					t.Errorf("%s of %s: %s, expected %s: %v", what, tag.Value, asJSON(t, got), asJSON(t, want), err)
+				}
+			}
+			same("balance", func(index string) (any, error) { return db.Balance(t.Context(), index, tag.Value) })
+			same("history", func(index string) (any, error) {
+				return db.History(t.Context(), index, tag.Value, query.Range{}, query.Page{Limit: 2})
+			})
+			same("outputs", func(index string) (any, error) {
+				return db.Find(t.Context(), index, tag.Value, query.Terms{}, query.Page{Limit: 2})
+			})
+			same("balances", func(index string) (any, error) { return db.Balances(t.Context(), index, []string{tag.Value}) })
+		}
+	})
+}
+
+// The error of a value of an index that the database does not have names that index and the command that adds it.
+func TestAMissingIndexOfAnotherValueIsNamed(t *testing.T) {
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: modeltest.Variants()[0].Chain("one"), Indexes: []string{"address"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Balance(t.Context(), "address", "t01")
+	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" || !strings.Contains(err.Error(), "birthmark index add tag") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -58,3 +58,11 @@ func (w wallet) Values(branch, position int) ([][]byte, int, error) {
 	value, err := hex.DecodeString(text)
 	return [][]byte{value}, 1, err
 }
+
+// ChooseIndex implements [model.IndexChooser]: values of the index tag can be given as values of the index address.
+func (c chain) ChooseIndex(index, text string) string {
+	if index == "address" && strings.HasPrefix(text, "t") {
+		return "tag"
+	}
+	return index
+}

@@ -53,7 +53,7 @@ func (f *finder) indexOf(value string) (string, error) {
 			return "", err
 		case err != nil && index == schema.HoldersIndex:
 			invalid = err
-		case err == nil && found.FirstSeen != nil:
+		case err == nil && found.FirstSeen != nil && found.Index == index:
 			has = append(has, index)
 		}
 	}

@@ -176,7 +176,7 @@ func (f *finder) values(text string) error {
 		if err != nil && !missing(err) {
 			return err
 		}
-		if err != nil || found.FirstSeen == nil {
+		if err != nil || found.FirstSeen == nil || found.Index != index {
 			continue
 		}
 		if seen := found.FirstSeen; index == f.chain.Traits().SpendIndex {
@@ -196,7 +196,7 @@ func (f *finder) values(text string) error {
 func (f *finder) unused(text string) error {
 	found, err := f.Find(f.ctx, schema.HoldersIndex, text, query.Terms{}, query.Page{Limit: 1})
 	if err == nil {
-		f.answer.Results = append(f.answer.Results, Result{Type: Value, Index: schema.HoldersIndex, Value: found.Value})
+		f.answer.Results = append(f.answer.Results, Result{Type: Value, Index: found.Index, Value: found.Value})
 	}
 	return err
 }
