@@ -63,6 +63,9 @@ func (f *eventStream) findWallet() error {
 		return err
 	}
 	w, err := model.WalletOf(chain, term.Index, term.Value)
+	if err == nil && w == nil && f.c.IsSet("gap") {
+		err = command.UsageError("missing_flag", "--gap needs --values-file, or an extended public key or a descriptor as VALUE")
+	}
 	if err != nil || w == nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func TestValuesFile(t *testing.T) {
 		{"--follow --values-file " + list + " colour", "unknown_index", `"colour"`},
 		{"--follow --values-file " + list + " address " + satoshi, "bad_value", `^--values-file and VALUE cannot be combined`},
 		{"--follow --values-file " + list + " --gap 1001", "bad_value", `^--gap: expected a number from 1 to 1000, not "1001"$`},
-		{"--follow --gap 5 address", "missing_flag", `^--gap needs --values-file$`},
+		{"--follow --gap 5 address", "missing_flag", `^--gap needs --values-file, or an extended public key or a descriptor as VALUE$`},
 		{"--values-file " + list, "missing_flag", `^--values-file needs --follow$`},
 	} {
 		wantFailure(t, exitUsage, c.code, c.message, append([]string{"find", "--db", db}, strings.Fields(c.args)...)...)
