@@ -50,7 +50,7 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 		f.Heading = "Service unavailable"
 		f.Try = []string{"Try again later. The status page shows the state of the database."}
 	default:
-		s.Log.Error("page failed", "path", r.URL.Path, "error", err)
+		s.Log.Error("page failed", "path", loggedPath(r), "error", err)
 		f.Heading = "Internal error"
 	}
 	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Body: f}
@@ -108,4 +108,16 @@ var apiPath = regexp.MustCompile(`^/(api|rest|rpc|graphql|v[0-9]+)(/|$)`)
 func forPrograms(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return apiPath.MatchString(r.URL.Path) || strings.Contains(accept, "json") && !strings.Contains(accept, "text/html")
+}
+
+// loggedPath returns the path of a request for the log, or its pattern if the path can have an extended public key or a
+// descriptor, which shows all addresses of its owner.
+func loggedPath(r *http.Request) string {
+	const longest = 110 // extended keys have 111 characters
+	for segment := range strings.SplitSeq(r.URL.Path, "/") {
+		if len(segment) > longest || strings.Contains(segment, "(") {
+			return r.Pattern
+		}
+	}
+	return r.URL.Path
 }

@@ -72,7 +72,7 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page) {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	if err := s.render(b, p); err != nil {
-		s.Log.Error("page failed", "path", r.URL.Path, "error", err)
+		s.Log.Error("page failed", "path", loggedPath(r), "error", err)
 		http.Error(w, "Internal error.", http.StatusInternalServerError)
 		return
 	}

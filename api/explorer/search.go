@@ -104,7 +104,9 @@ func (v *visit) tried() ([]string, error) {
 	}
 	list := []string{"a block: height or hash", "a transaction: its hash, or a part of it", "an output: TX:N"}
 	for _, name := range indexes {
-		if name == schema.HoldersIndex {
+		if _, wallets := v.chain.Model.(model.WalletReader); name == schema.HoldersIndex && wallets {
+			list = append(list, "an address, an extended public key or a descriptor")
+		} else if name == schema.HoldersIndex {
 			list = append(list, "an address")
 		} else {
 			list = append(list, "a value of the index "+format.Words(name))

@@ -43,6 +43,7 @@ type valueBody struct {
 	Uncounted  string // why there is no balance
 	Last       *lastSeen
 	Others     []ownerLink // values of other indexes that all shown outputs share
+	Wallet     *walletPart // nil: one value
 	Chart      template.HTML
 	ChartNote  string // start of the chart, or why there is none
 
@@ -97,11 +98,14 @@ func (v *visit) indexValue() (*page, error) {
 }
 
 func (v *visit) valuePage(index, value string) (*page, error) {
-	x, err := v.indexState(index)
+	newest, err := v.Find(v.ctx, index, value, query.Terms{}, query.Page{Limit: valueRows, Descending: true})
 	if err != nil {
 		return nil, err
 	}
-	newest, err := v.Find(v.ctx, index, value, query.Terms{}, query.Page{Limit: valueRows, Descending: true})
+	if newest.Index != index { // such as that of a stake address
+		return &page{Location: v.ValueLink(newest.Index, newest.Value).URL}, nil
+	}
+	x, err := v.indexState(index)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +123,10 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	p := &page{Kind: "value", Title: format.Capital(format.Words(index)) + " " + format.Short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + format.Words(index) + " " + format.Short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), format.Words(index)}, {Text: format.Short(value)}}}
-	if err := v.describe(b); err != nil {
+	if newest.Derived != nil {
+		b.Heading, p.Title = "Wallet", "Wallet "+format.Short(value)
+		p.Crumbs = []link{{Text: "Wallet"}}
+	} else if err := v.describe(b); err != nil {
 		return nil, err
 	}
 	if b.Pending, b.PendingCount, err = v.unconfirmedOf(index, value); err != nil {
@@ -127,8 +134,12 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	p.Volatile = v.chain.Mempool != nil
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
+	follow := ""
+	if newest.Derived == nil || v.chain.Watch != nil { // a wallet needs a watch list
+		follow = v.following(index, value)
+	}
 	if newest.FirstSeen == nil {
-		p.Follow = v.following(index, value)
+		p.Follow = follow
 		return p, r.balance()
 	}
 	if after := v.query("outputs"); after != "" {
@@ -142,7 +153,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		}
 		return p, r.chart()
 	}
-	p.Follow = v.following(index, value)
+	p.Follow = follow
 	return p, r.all()
 }
 

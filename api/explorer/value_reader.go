@@ -92,6 +92,7 @@ func (r *valueReader) balance() error {
 		r.body.Uncounted = "Balance not available: there are too many outputs to add up."
 		return nil
 	}
+	r.body.Wallet = r.walletPart(a.Derived)
 	r.count, r.many = a.OutputCount, a.OutputCount > valueOutputs
 	r.body.Holds = a
 	n := r.naming()
