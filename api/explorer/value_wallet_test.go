@@ -27,7 +27,9 @@ func TestPageOfAWallet(t *testing.T) {
 	d := read(t, h, "/test/address/"+url.PathEscape(text), http.StatusOK)
 	d.has(t, "Wallet", "3 used addresses", page.Values[0].Value, page.Values[1].Value, page.Values[2].Value, "m/0/1", "m/0/2", "m/1/0", "m/0/3", "m/1/1",
 		"Next unused", "History", balance.Derived.Next[0].Value, balance.Derived.Next[1].Value)
-	read(t, h, "/test/search?q="+url.QueryEscape(text), http.StatusFound)
+	if to, err := url.PathUnescape(found(t, h, "test", text)); err != nil || to != "/test/address/"+text {
+		t.Errorf("the search leads to %q: %v", to, err)
+	}
 	read(t, h, "/test/address/wallet:secret", http.StatusBadRequest)
 	read(t, h, "/test/address/"+url.PathEscape(text)+"?history=all", http.StatusOK).has(t, "History")
 	unused := read(t, h, "/test/address/wallet:-", http.StatusOK)
@@ -36,5 +38,8 @@ func TestPageOfAWallet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read(t, h, "/test/address/"+tags.Values[0].Value, http.StatusFound)
+	tag := tags.Values[0].Value
+	if to := ask(t, h, "/test/address/"+tag).Header.Get("Location"); to != "/test/index/tag/"+tag {
+		t.Errorf("the page of a value of another index is %q", to)
+	}
 }
