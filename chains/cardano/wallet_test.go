@@ -7,8 +7,8 @@ import (
 	"birthmark/model"
 )
 
-// A stake address names the outputs of its credential, and other addresses those of themselves. The addresses are test
-// vectors of CIP-19.
+// A stake address is a value of the index of stake credentials, and other addresses are values of their own index. The
+// addresses are test vectors of CIP-19.
 func TestStakeAddressesAreOfTheirOwnIndex(t *testing.T) {
 	for _, c := range []struct{ network, index, text, want string }{
 		{"mainnet", "address", "stake1uyehkck0lajq8gr28t9uxnuvgcqrc6070x3k9r8048z8y5gh6ffgw", "stake_credential"},
