@@ -190,6 +190,11 @@ func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
 			t.Errorf("%s --help differs from help %s: %+v", name, name, other)
 		}
 	}
+	for _, line := range [][]string{{"find", "address", "X", "--help"}, {"find", "--limit=5", "-h", "address", "X"}} {
+		if r := birthmark(line...); r != birthmark("help", "find") {
+			t.Errorf("%s differs from the help of find: %+v", line, r)
+		}
+	}
 	for _, c := range testProgram(nil, nil, nil).app().Commands {
 		for _, sub := range c.Subcommands {
 			if h := birthmark("help", c.Name, sub.Name); h.status != exitDone || h != birthmark(c.Name, sub.Name, "--help") {

@@ -81,6 +81,9 @@ func (p *Env) Reorder(app *cli.App, args []string) (line []string, err error) {
 		err = cmp.Or(err, UsageError("unknown_command", "unknown command %q%s (run %s --help)",
 			rest[0], suggest.Hint(rest[0], CommandsOf(at)), strings.Join(line, " ")))
 	}
+	if slices.Contains(flags, "--help") || slices.Contains(flags, "--h") {
+		rest = nil // urfave/cli would look for help about the first argument
+	}
 	return append(append(append(line, flags...), "--"), rest...), err
 }
 
