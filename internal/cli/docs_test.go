@@ -10,10 +10,9 @@ import (
 )
 
 var (
-	docsSchema   = filepath.Join("..", "..", "docs", "schema.md")
-	queries      = filepath.Join("..", "..", "docs", "queries.md")
-	readme       = filepath.Join("..", "..", "README.md")
-	settingsPage = filepath.Join("..", "..", "docs", "settings.md")
+	docsSchema = filepath.Join("..", "..", "docs", "schema.md")
+	queries    = filepath.Join("..", "..", "docs", "queries.md")
+	readme     = filepath.Join("..", "..", "README.md")
 )
 
 func TestSchemaInTheDocsIsCurrent(t *testing.T) {
@@ -84,23 +83,6 @@ func TestQueriesInTheDocsAreCurrent(t *testing.T) {
 		}
 	} else if answered != string(text) {
 		t.Errorf("%s differs from the output of birthmark (go test -update writes it):\n%s", queries, answered)
-	}
-}
-
-func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
-	t.Parallel()
-	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readText(t, settingsPage), -1)
-	if len(examples) < 2 {
-		t.Fatalf("%d examples in %s", len(examples), settingsPage)
-	}
-	schema := settingsSchema(t)
-	for _, example := range examples {
-		file := filepath.Join(t.TempDir(), "birthmark.yaml")
-		write(t, file, example[1])
-		ask(t, nil, "config", "--config", file)
-		if err := fitsSchema(t, schema, example[1]); err != nil {
-			t.Errorf("%s\n%v", example[1], err)
-		}
 	}
 }
 
