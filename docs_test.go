@@ -122,26 +122,56 @@ func TestEveryPageIsInAnIndex(t *testing.T) {
 
 // A page that is longer than some screens begins with links to its sections.
 func TestLongPagesHaveContents(t *testing.T) {
-	const short = 200
+	const short = 150
 	long := 0
 	for path, text := range documents(t) {
-		if filepath.Dir(path) != "docs" || slices.Contains(generatedPages, path) || strings.Count(text, "\n") <= short {
+		if filepath.Dir(path) != "docs" || strings.Count(text, "\n") <= short {
 			continue
 		}
 		long++
 		_, contents, _ := strings.Cut(text, "\nContents: ")
 		contents, _, _ = strings.Cut(contents, "\n\n")
-		links := map[string]bool{}
+		links, sections := map[string]bool{}, 0
 		for _, link := range inlineLink.FindAllStringSubmatch(contents, -1) {
 			links[link[2]] = true
 		}
 		for _, section := range regexp.MustCompile(`(?m)^## .*$`).FindAllString(text, -1) {
+			sections++
 			if anchor := headings(section)[0]; !links[anchor] {
 				t.Errorf("%s has more than %d lines, and its contents lack #%s", path, short, anchor)
 			}
 		}
+		if len(links) != sections {
+			t.Errorf("%s has %d sections, and contents of %d", path, sections, len(links))
+		}
 	}
-	if long < 5 {
-		t.Errorf("%d long pages, expected some", long)
+	if long < 10 {
+		t.Errorf("%d long pages, expected at least 10", long)
+	}
+}
+
+// A line of a list begins with its mark or is indented: another line would end the list, or join its last entry.
+func TestListsAreWhole(t *testing.T) {
+	entry := regexp.MustCompile(`^ *([*-]|\d+\.) `)
+	entries := 0
+	for path, text := range documents(t) {
+		fenced, list := false, false
+		for i, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				fenced = !fenced
+			}
+			switch {
+			case fenced || line == "":
+				list = false
+			case entry.MatchString(line):
+				list = true
+				entries++
+			case list && !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "<!--"):
+				t.Errorf("%s:%d: %q is not indented in a list", path, i+1, line)
+			}
+		}
+	}
+	if entries < 300 {
+		t.Errorf("%d entries of lists, expected at least 300", entries)
 	}
 }

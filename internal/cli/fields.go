@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"birthmark/api"
 	"birthmark/chains"
@@ -36,19 +37,24 @@ func (p *program) fields(c *cli.Context) error {
 		return err
 	}
 	return p.Answer(nil, a, func(page *terminal.Page) {
-		page.Printf("# Fields\n\nThe fields and functions of index expressions: see indexes.md. Printed by `birthmark fields`.\n")
+		page.Printf("# Fields\n\nThe fields and functions of index expressions: see indexes.md. Printed by `birthmark fields`.\n\nContents: ")
+		var sections []api.ChainFields // chains with the same fields have one
 		for i, of := range a.Chains {
 			same := func(o api.ChainFields) bool { return slices.Equal(o.Fields, of.Fields) }
 			if slices.ContainsFunc(a.Chains[:i], same) {
 				continue
 			}
-			title := of.Chain
 			for _, other := range a.Chains[i+1:] {
 				if same(other) {
-					title += ", " + other.Chain
+					of.Chain += ", " + other.Chain
 				}
 			}
-			page.Printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", title)
+			sections = append(sections, of)
+			page.Printf("[%s](#%s) · ", of.Chain, strings.ReplaceAll(of.Chain, ", ", "-"))
+		}
+		page.Printf("[functions](#functions)\n")
+		for _, of := range sections {
+			page.Printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", of.Chain)
 			for _, f := range of.Fields {
 				page.Printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
 			}
