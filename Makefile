@@ -56,7 +56,7 @@ test-programs:
 .PHONY: build
 build: setup ## build bin/birthmark and bin/birthmark-bench
 	@$(call compiling,5 minutes)
-	@go build -buildvcs=$(VCS) -o bin/ ./cmd/...
+	@tools/elapsed.sh $@ go build -buildvcs=$(VCS) -o bin/ ./cmd/...
 
 .PHONY: man
 man: build ## write the man pages to bin/man

@@ -1,12 +1,17 @@
 package birthmark_test
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 )
 
 // Compilers print nothing for minutes: targets that compile print a line before.
@@ -59,6 +64,43 @@ func TestSetupRejectsAnOldGo(t *testing.T) {
 			}
 		} else if err == nil || !strings.Contains(got, c.want) || strings.Contains(got, "setup: installing") {
 			t.Errorf("%s %s: %v\n%s\nexpected %s", c.version, c.toolchain, err, got, c.want)
+		}
+	}
+}
+
+// On a terminal a command that prints nothing has a line with the seconds since its start. Elsewhere it is unchanged, and
+// so is its status.
+func TestSilentCommandsShowThatTheyRun(t *testing.T) {
+	end := filepath.Join(t.TempDir(), "end") // the command ends when this file exists
+	command := func() *exec.Cmd {
+		return exec.Command("tools/elapsed.sh", "build", "sh", "-c", `until [ -e "$0" ]; do sleep 0.1; done; echo end; exit 3`, end)
+	}
+	on := command()
+	terminal, err := pty.Start(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	shown := bufio.NewReader(terminal)
+	if line, err := shown.ReadString('\r'); err != nil || !regexp.MustCompile(`^\x1b\[Kbuild: \d+ s\r$`).MatchString(line) {
+		t.Errorf("on a terminal: %q, %v", line, err)
+	}
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(shown) // ends with an error when the command has ended
+	if err := on.Wait(); on.ProcessState.ExitCode() != 3 || !strings.Contains(string(rest), "end\r\n") || !strings.HasSuffix(string(rest), "\x1b[K") {
+		t.Errorf("on a terminal: %v, %q", err, rest)
+	}
+	out, err := command().CombinedOutput()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 3 || string(out) != "end\n" {
+		t.Errorf("without a terminal: %v, %q", err, out)
+	}
+	for file, line := range map[string]string{
+		"Makefile": "tools/elapsed.sh $@ go build ", "docs/demo.sh": "tools/elapsed.sh demo go ", "tools/setup.sh": `/elapsed.sh" setup `,
+	} {
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), line) {
+			t.Errorf("%s lacks %s: %v", file, line, err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ run() {
 }
 
 # The blocks are in a Go module, as a block file of a node.
-go -C tools mod download github.com/btcsuite/btcd
+tools/elapsed.sh demo go -C tools mod download github.com/btcsuite/btcd
 btcd=$(go -C tools list -m -f '{{.Dir}}' github.com/btcsuite/btcd)
 mkdir -p "$blocks"
 cp -f "$btcd/blockchain/testdata/blk_0_to_14131.dat" "$blocks/blk00000.dat"

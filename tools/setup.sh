@@ -37,6 +37,11 @@ if [ "${minor:-0}" -lt "$least" ]; then
   exit 1
 fi
 
+# logged runs a command with its output in a file.
+logged() {
+  "$(dirname "$0")/elapsed.sh" setup sh -c 'log=$1; shift; exec "$@" </dev/null >>"$log" 2>&1' sh "$@"
+}
+
 # install installs the missing ones of the given packages with apt-get.
 install() {
   local missing=() as_root=() apt package status log
@@ -51,11 +56,12 @@ install() {
       return 1
     fi
     as_root=(sudo)
+    sudo true # asks for the password before elapsed.sh shows its line
   fi
   apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y)
   echo "setup: installing ${missing[*]}"
   log=$(mktemp)
-  if ! { "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "${missing[@]}"; } </dev/null >"$log" 2>&1; then
+  if ! { logged "$log" "${apt[@]}" update && logged "$log" "${apt[@]}" install --no-install-recommends "${missing[@]}"; }; then
     tail -n 20 "$log" >&2
     echo "setup: apt-get could not install ${missing[*]}; its output is in $log" >&2
     return 1
