@@ -82,6 +82,8 @@ var notComplete = map[string]string{
 	"birthmark index add NAME…":          "NAME is a placeholder",
 	"birthmark index add raw…":           "needs raw: needs_test.go and raw_test.go run it",
 	"birthmark index drop raw":           "needs raw transactions",
+	"birthmark index drop NAME":          "NAME is a placeholder",
+	"birthmark follower delete":          "needs a follower",
 	"birthmark index try":                "needs an expression",
 	"birthmark decode --config…":         "FILE is a placeholder",
 	"birthmark bench …":                  "measures for minutes",
