@@ -99,6 +99,8 @@ func (v *visit) asset() (*page, error) {
 			return nil, err
 		}
 	}
+	_, describes := v.chain.Model.(model.MintDescriber)
+	p.LacksRaw = describes && v.lacksRaw()
 	return p, r.metadata()
 }
 

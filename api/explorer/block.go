@@ -103,7 +103,7 @@ func (v *visit) block() (*page, error) {
 	if err := v.blockTxs(b); err != nil {
 		return nil, err
 	}
-	p.Body = b
+	p.Body, p.LacksRaw = b, len(a.Txs) > 0 && v.lacksRaw()
 	if err := v.blockSums(b); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ func (v *visit) output() (*page, error) {
 	}
 	n := humanize.Count(o.Index)
 	return &page{Kind: "output", Title: "Output " + row.Ref.Text, JSON: v.api("output", row.Ref.Text), Section: "blocks", Body: b,
+		LacksRaw:    b.Depth > 0 && v.lacksRaw(),
 		Description: "Output " + n + " of a " + titleOf(v.chain.Model) + " transaction: " + row.Value.String() + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + n}}}, nil
 }

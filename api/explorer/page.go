@@ -18,6 +18,7 @@ type page struct {
 	Status      int    // of the answer; 0: 200
 	Follow      string // query of events that concern the page, in addition to blocks
 	Volatile    bool   // not determined by the tip: no ETag
+	LacksRaw    bool   // details are missing, since the database has no raw transactions
 
 	frame
 }

@@ -111,7 +111,7 @@ func (v *visit) tx() (*page, error) {
 	if err := v.txParts(b, a); err != nil {
 		return nil, err
 	}
-	p.Body = b
+	p.Body, p.LacksRaw = b, a.BlockHash != "" && v.lacksRaw()
 	return p, nil
 }
 

@@ -133,7 +133,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		return nil, err
 	}
 	p.Volatile = v.chain.Mempool != nil
-	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
+	r := valueReader{visit: v, page: p, body: b, index: x, value: value, newest: newest}
 	follow := ""
 	if newest.Derived == nil || v.chain.Watch != nil { // a wallet needs a watch list
 		follow = v.following(index, value)

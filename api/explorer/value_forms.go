@@ -111,6 +111,7 @@ func (r *valueReader) sampledForms(forms []model.Form) (counts []uint64, exact b
 		return nil, false, err
 	}
 	counts = make([]uint64, len(forms))
+	unknown := false
 	for i := range sample {
 		detail := ""
 		if i < len(types) {
@@ -119,9 +120,10 @@ func (r *valueReader) sampledForms(forms []model.Form) (counts []uint64, exact b
 		if n := formOf(forms, &sample[i], detail); n >= 0 {
 			counts[n]++
 		} else {
-			exact = false
+			exact, unknown = false, true
 		}
 	}
+	r.page.LacksRaw = unknown && r.lacksRaw()
 	return counts, exact, nil
 }
 

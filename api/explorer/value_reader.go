@@ -17,6 +17,7 @@ import (
 // valueReader reads the data of the page of a value, within its limits.
 type valueReader struct {
 	*visit
+	page   *page
 	body   *valueBody
 	index  *query.IndexState
 	value  string

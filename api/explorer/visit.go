@@ -219,6 +219,16 @@ func (v *visit) hasBlock(h model.HeightPk) bool {
 	return err == nil
 }
 
+// lacksRaw reports whether the database has no raw transactions. If it cannot be read, the page fails.
+func (v *visit) lacksRaw() (lacks bool) {
+	err := v.From(v.ctx, func(q *query.Query) error {
+		lacks = !q.HasRaw()
+		return nil
+	})
+	v.fault = cmp.Or(v.fault, err)
+	return lacks
+}
+
 // HeightLink links to the block at a height; genesis has no link.
 func (v *visit) HeightLink(h uint32) link {
 	if h == 0 {
