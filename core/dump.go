@@ -113,9 +113,13 @@ func (db *DB) Digest(ctx context.Context, only string, progress func(rows uint64
 	return d, nil
 }
 
-// Checksum returns the checksum of the totals: see the family meta in docs/schema.md.
-func (db *DB) Checksum() uint64 {
+// Checksum returns the checksum of the totals as a database of a format has it: see the family meta in docs/schema.md.
+// Format 5 adds the raw transactions.
+func (db *DB) Checksum(format int) uint64 {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if format < 6 {
+		return db.totals.Checksum + db.totals.RawChecksum
+	}
 	return db.totals.Checksum
 }

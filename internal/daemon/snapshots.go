@@ -10,6 +10,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/schema"
+	"birthmark/core/upgrade"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/snapshot"
@@ -178,7 +179,7 @@ func (h *Host) describe(ctx context.Context, set *config.Chain, to target.Target
 	m = snapshot.Manifest{
 		Chain: status.Chain, Network: status.Network, Format: status.Format, Raw: string(rawOf(db)),
 		Tip:  snapshot.Tip{Height: status.Tip.Height, Hash: status.Tip.Hash, Time: status.Tip.Time},
-		Rows: map[string]uint64{}, Checksum: fmt.Sprintf("%016x", db.Checksum()), Engine: engine(),
+		Rows: map[string]uint64{}, Checksum: fmt.Sprintf("%016x", db.Checksum(status.Format)), Engine: engine(),
 		Made: snapshot.Made{At: h.Now().UTC().Truncate(time.Millisecond), By: "birthmark " + cmp.Or(h.Version, "unknown")},
 	}
 	for _, ix := range status.Indexes {
@@ -241,5 +242,5 @@ func (h *Host) checkFormat(set *config.Chain, s *snapshot.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	return s.CheckChain(name, network, schema.FormatVersion, engine())
+	return s.CheckChain(name, network, upgrade.Oldest, schema.FormatVersion, engine())
 }

@@ -17,10 +17,17 @@ func (h *Host) Upgrade(ctx context.Context, set *config.Chain, progress func(don
 	if err != nil {
 		return 0, err
 	}
+	return h.upgrade(ctx, set, dir, false, progress)
+}
+
+// upgrade is [Host.Upgrade] in a folder that this process has locked, or not.
+func (h *Host) upgrade(ctx context.Context, set *config.Chain, dir string, locked bool, progress func(done, total uint64)) (
+	from int, err error,
+) {
 	memory := config.Divide(set.Memory)
 	store, err := h.openUnlocked(ctx, dir, rocks.Options{
 		WAL: true, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
-		Holder: h.holder(), Warn: func(message string) { h.Log.Warn(message, "db", dir) },
+		Holder: h.holder(), Locked: locked, Warn: func(message string) { h.Log.Warn(message, "db", dir) },
 	})
 	if err != nil {
 		return 0, cannotOpen(err)

@@ -79,23 +79,26 @@ func TestSnapshotsOfOtherDatabasesAreRefused(t *testing.T) {
 	s := &Snapshot{Name: "n", Manifest: &Manifest{Chain: "bitcoin", Network: "mainnet", Format: 5, Engine: Engine{"rocksdb", "7.8.3"}}}
 	for _, c := range []struct {
 		chain, network string
-		format         int
+		oldest, format int
 		engine         Engine
 		code           string
 	}{
-		{"bitcoin", "mainnet", 5, Engine{"rocksdb", "7.8.3"}, "internal"},
-		{"", "", 5, Engine{"rocksdb", "7.8.0"}, "internal"},
-		{"", "", 5, Engine{"rocksdb", "7.10.1"}, "internal"},
-		{"", "", 5, Engine{"rocksdb", "10.0.0"}, "internal"},
-		{"ergo", "mainnet", 5, Engine{"rocksdb", "7.8.3"}, "wrong_chain"},
-		{"bitcoin", "signet", 5, Engine{"rocksdb", "7.8.3"}, "wrong_network"},
-		{"", "", 6, Engine{"rocksdb", "7.8.3"}, "wrong_format"},
-		{"", "", 4, Engine{"rocksdb", "7.8.3"}, "wrong_format"},
-		{"", "", 5, Engine{"rocksdb", "7.7.9"}, "wrong_format"},
-		{"", "", 5, Engine{"rocksdb", "6.29.5"}, "wrong_format"},
-		{"", "", 5, Engine{"pebble", "9.0.0"}, "wrong_format"},
+		{"bitcoin", "mainnet", 5, 5, Engine{"rocksdb", "7.8.3"}, "internal"},
+		{"", "", 5, 5, Engine{"rocksdb", "7.8.0"}, "internal"},
+		{"", "", 5, 5, Engine{"rocksdb", "7.10.1"}, "internal"},
+		{"", "", 5, 5, Engine{"rocksdb", "10.0.0"}, "internal"},
+		{"ergo", "mainnet", 5, 5, Engine{"rocksdb", "7.8.3"}, "wrong_chain"},
+		{"bitcoin", "signet", 5, 5, Engine{"rocksdb", "7.8.3"}, "wrong_network"},
+		{"", "", 6, 6, Engine{"rocksdb", "7.8.3"}, "wrong_format"},
+		{"", "", 4, 4, Engine{"rocksdb", "7.8.3"}, "wrong_format"},
+		{"", "", 5, 6, Engine{"rocksdb", "7.8.3"}, "internal"}, // upgraded
+		{"", "", 3, 5, Engine{"rocksdb", "7.8.3"}, "internal"},
+		{"", "", 6, 7, Engine{"rocksdb", "7.8.3"}, "wrong_format"},
+		{"", "", 5, 5, Engine{"rocksdb", "7.7.9"}, "wrong_format"},
+		{"", "", 5, 5, Engine{"rocksdb", "6.29.5"}, "wrong_format"},
+		{"", "", 5, 5, Engine{"pebble", "9.0.0"}, "wrong_format"},
 	} {
-		if err := s.CheckChain(c.chain, c.network, c.format, c.engine); codeOf(err) != c.code {
+		if err := s.CheckChain(c.chain, c.network, c.oldest, c.format, c.engine); codeOf(err) != c.code {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

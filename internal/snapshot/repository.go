@@ -246,8 +246,8 @@ func (r *Repository) List(ctx context.Context) (all []*Snapshot, newest string, 
 }
 
 // CheckChain returns an error if a snapshot is of another chain or network, or of a format or by a version of RocksDB
-// that this program cannot read.
-func (s *Snapshot) CheckChain(chain, network string, format int, engine Engine) error {
+// that this program cannot read. It reads format, and upgrades the formats from oldest on.
+func (s *Snapshot) CheckChain(chain, network string, oldest, format int, engine Engine) error {
 	refuse := func(code, format string, args ...any) error {
 		return model.Errorf(model.Refused, code, "snapshot "+s.Name+" "+format, args...)
 	}
@@ -256,9 +256,9 @@ func (s *Snapshot) CheckChain(chain, network string, format int, engine Engine) 
 		return refuse("wrong_chain", "contains %s, not %s", s.Chain, chain)
 	case network != "" && s.Network != network:
 		return refuse("wrong_network", "contains %s %s, not %s", s.Chain, s.Network, network)
-	case s.Format != format:
-		return refuse("wrong_format", "has a database of format %d, this program reads and writes format %d: use the program that "+
-			"created it (%s), or another snapshot", s.Format, format, s.Made.By)
+	case s.Format < oldest || s.Format > format:
+		return refuse("wrong_format", "has a database of format %d, this program reads the formats %d to %d: use the program that "+
+			"created it (%s), or another snapshot", s.Format, oldest, format, s.Made.By)
 	case s.Engine.Name != engine.Name || newer(s.Engine.Version, engine.Version):
 		return refuse("wrong_format", "was written by %s %s, which is newer than the %s %s of this program: use a program that is "+
 			"built with it", s.Engine.Name, s.Engine.Version, engine.Name, engine.Version)

@@ -38,8 +38,10 @@ func Open(dir string, o Options) (*Store, error) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("create database folder: %w", err)
 		}
-		if s.lock, err = storage.LockFile(filepath.Join(dir, LockName), dir, o.Holder); err != nil {
-			return nil, err
+		if !o.Locked {
+			if s.lock, err = storage.LockFile(filepath.Join(dir, LockName), dir, o.Holder); err != nil {
+				return nil, err
+			}
 		}
 		if err := errors.Join(s.clearStaging(), s.removeUnfinishedSideFiles()); err != nil {
 			return nil, errors.Join(err, s.lock.Release())

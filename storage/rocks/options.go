@@ -22,6 +22,7 @@ type Options struct {
 	Cache        *Cache // shared block cache, used instead of BlockCache; may be nil
 	WriteBuffers int64  // bytes of memtables
 	Holder       string // identifies this process in a [storage.LockedError] of others
+	Locked       bool   // the caller has locked the folder: see [LockName]
 	Compression  storage.Compression
 
 	// Warn is called when the database is opened for writing, if updates of its newest log are lost; nil: it is not.

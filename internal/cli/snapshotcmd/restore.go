@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
@@ -42,6 +43,7 @@ type restoreAnswer struct {
 	SignedBy        string       `json:"signed_by,omitempty"` // the key of --trust; absent: not verified
 	Checked         bool         `json:"checked"`             // by --check
 	Digest          bool         `json:"digest"`              // compared by --digest
+	UpgradedFrom    int          `json:"upgraded_from,omitempty"`
 	Seconds         float64      `json:"seconds"`
 }
 
@@ -82,6 +84,9 @@ func (p *program) restore(c *cli.Context) error {
 		DownloadedFiles: restored.DownloadedFiles, DownloadedBytes: restored.DownloadedBytes, SignedBy: s.SignedBy, Checked: o.Check,
 		Digest: o.Digest, Seconds: p.Now().Sub(began).Seconds(),
 	}
+	if s.Format != schema.FormatVersion {
+		a.UpgradedFrom = s.Format
+	}
 	if set.Trust == "" {
 		fmt.Fprintln(p.Stderr, "birthmark: the signature was not verified: --trust KEY requires one; birthmark verify --source compares "+
 			"the database with your node")
@@ -98,6 +103,7 @@ func (p *program) restore(c *cli.Context) error {
 			"signed by", a.SignedBy,
 			"check", done(a.Checked, "no inconsistencies found"),
 			"digest", done(a.Digest, "equal"),
+			"upgraded", done(a.UpgradedFrom != 0, fmt.Sprintf("from format %d to %d", a.UpgradedFrom, schema.FormatVersion)),
 			"time", p.Now().Sub(began).Round(time.Millisecond).String(),
 		)
 	})
