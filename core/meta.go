@@ -22,6 +22,36 @@ func Identify(ctx context.Context, s storage.Store) (id schema.Identity, ok bool
 	return id, ok, err
 }
 
+// Forget removes the identity of a database without blocks, so that [Open] creates it with other options. done is false
+// if the database has blocks, lists orphaned ones, or is a replica.
+func Forget(ctx context.Context, s storage.Store) (done bool, err error) {
+	orphans := schema.Schema[schema.FamilyOrphanBlock].Declaration
+	if err := s.Declare(schema.Schema[schema.FamilyMeta].Declaration, orphans, schema.SegmentFamily); err != nil {
+		return false, err
+	}
+	err = s.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		rows, err := r.GetMany(schema.FamilyMeta, [][]byte{schema.MetaTip})
+		if err != nil || rows[0] != nil {
+			return err
+		}
+		if primary, err := schema.ReadPrimary(r); err != nil || primary != "" {
+			return err
+		}
+		for _, err := range r.Scan(schema.FamilyOrphanBlock, nil, nil, false) {
+			return err
+		}
+		for row, err := range r.Scan(schema.FamilyMeta, nil, nil, false) {
+			if err != nil {
+				return err
+			}
+			b.Delete(schema.FamilyMeta, append([]byte{}, row.Key...))
+		}
+		done = true
+		return nil
+	})
+	return done, err
+}
+
 // openMeta reads the meta rows of an existing database into db, or creates a new database.
 func (db *DB) openMeta(ctx context.Context, o Options) error {
 	c := o.Chain

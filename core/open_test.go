@@ -81,3 +81,27 @@ func TestAForeignDatabaseIsRejectedUnchanged(t *testing.T) {
 		same(t, "opened again", dump(t, db), fresh(t, v, blocks))
 	}
 }
+
+// Only a database without blocks is forgotten. It is then created again, with other options.
+func TestOnlyDatabasesWithoutBlocksAreForgotten(t *testing.T) {
+	v, s := modeltest.Variants()[1], memory.New()
+	forget := func(want bool) {
+		t.Helper()
+		done, err := core.Forget(t.Context(), s)
+		if err != nil || done != want {
+			t.Errorf("forgotten: %v (%v), expected %v", done, err, want)
+		}
+		if _, known, err := core.Identify(t.Context(), s); err != nil || known == want {
+			t.Errorf("known: %v (%v)", known, err)
+		}
+	}
+	open(t, s, v, 0)
+	forget(true)
+	v.Raw = !v.Raw
+	db := open(t, s, v, 0)
+	if db.KeepsRaw() != v.Raw {
+		t.Error("it has the options of before")
+	}
+	appendAll(t, db, v.NewGenerator(testseed.Of(t, 401)).Blocks(3), 3)
+	forget(false)
+}

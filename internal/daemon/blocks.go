@@ -8,10 +8,12 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/segment"
 	"birthmark/internal/config"
 	"birthmark/internal/progress"
 	"birthmark/model"
 	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
 )
 
 // BlockSync appends the blocks of a source to a database. It can be interrupted and resumed, with another source if the
@@ -145,9 +147,11 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 		return err
 	}
 	if found {
-		if b.DB, err = b.write(ctx, b.set, dir); err != nil {
+		if found, err = b.openExisting(ctx, dir); err != nil {
 			return err
 		}
+	}
+	if found {
 		if err := b.compareSettings(ctx, b.DB.Chain()); err != nil {
 			return errors.Join(err, b.DB.Close())
 		}
@@ -186,6 +190,56 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 	}
 	b.has = b.DB.Indexes()
 	return nil
+}
+
+// openExisting opens the database in dir. If the database has no block, since an earlier sync failed before its first
+// one, and it does not suit the settings, openExisting removes its identity, and ok is false: it must be created.
+func (b *BlockSync) openExisting(ctx context.Context, dir string) (ok bool, err error) {
+	b.DB, err = b.write(ctx, b.set, dir)
+	if _, code := model.KindOf(err); err != nil {
+		if code != "wrong_chain" && code != "wrong_network" && code != "index_mismatch" {
+			return false, err
+		}
+	} else {
+		if !b.DB.Tip().IsOrigin() {
+			return true, nil
+		}
+		l, err := b.lacks(ctx, b.set, b.DB.Chain(), b.DB, false)
+		if err == nil && len(l.Missing)+len(l.Optional) == 0 {
+			return true, nil
+		}
+		db := b.DB
+		b.DB = nil
+		if err = errors.Join(err, db.Close()); err != nil {
+			return false, err
+		}
+	}
+	blank, failed := b.forget(ctx, b.set, dir)
+	switch {
+	case failed != nil || !blank && err != nil:
+		return false, errors.Join(err, failed)
+	case !blank: // a replica
+		b.DB, err = b.write(ctx, b.set, dir)
+		return true, err
+	}
+	b.Log.Info("the database has no block, and is created again with the settings", "db", dir)
+	return false, nil
+}
+
+// forget removes the identity of a database without blocks, so that it can be created again. done is false if it has
+// blocks.
+func (h *Host) forget(ctx context.Context, set *config.Chain, dir string) (done bool, err error) {
+	store, err := h.openUnlocked(ctx, dir, rocks.Options{WAL: true, Compression: set.Compression, Holder: h.holder()})
+	if err != nil {
+		return false, cannotOpen(err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	// As an upgrade, this is nothing that replicas can apply.
+	numbered, err := segment.Attach(ctx, store, segment.Options{Dir: dir, Mode: segment.Ignore, Log: h.Log})
+	if err != nil {
+		return false, err
+	}
+	return core.Forget(ctx, numbered)
 }
 
 // compareSettings compares the settings with the database, or with the one that they create. A server compares an existing
