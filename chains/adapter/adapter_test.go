@@ -22,6 +22,24 @@ func TestFilePaths(t *testing.T) {
 	}
 }
 
+func TestSourcesForOtherFoldersAreAbsolute(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("a b", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for uri, want := range map[string]string{
+		"a b": dir + "/a b", "./a b": dir + "/a b", "file://a%20b": "file://" + dir + "/a%20b", "FILE://x/y": "file://" + dir + "/x/y",
+		"unix://node.socket": "unix://" + dir + "/node.socket", // the others stay
+		"none": "none", "node:8332": "node:8332", "/a/b": "/a/b", "file:///a/b": "file:///a/b", "file://localhost/a": "file://localhost/a",
+		"file://": "file://", "unix:///run/node": "unix:///run/node", "http://a/b": "http://a/b", "p2p://": "p2p://",
+	} {
+		if got, err := adapter.Absolute(uri); err != nil || got != want {
+			t.Errorf("%s is %q (%v), expected %q", uri, got, err, want)
+		}
+	}
+}
+
 func TestLongTextsAreCutAtACharacter(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("a", 101), strings.Repeat("é", 200), strings.Repeat("\xff", 200)} {
 		got := adapter.Truncate(text)

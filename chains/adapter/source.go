@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,6 +127,33 @@ func NodeDown(host, network, port string) string {
 		return " (is the node running?)"
 	}
 	return " (is the node running? the default port of " + network + " is " + port + ")"
+}
+
+// Absolute returns the URI of a source for a process in another folder: a relative path becomes absolute. A text without
+// a scheme that is no path is returned as it is, since [Base.Open] has its error.
+func Absolute(uri string) (string, error) {
+	scheme, rest, found := strings.Cut(uri, "://")
+	path, of := uri, func(absolute string) string { return absolute }
+	switch scheme = strings.ToLower(scheme); {
+	case !found:
+		if _, err := os.Stat(uri); err != nil {
+			return uri, nil
+		}
+	case scheme == "file":
+		path, of = FilePath(rest), func(absolute string) string { return "file://" + (&url.URL{Path: absolute}).EscapedPath() }
+	case scheme == "unix":
+		path, of = rest, func(absolute string) string { return "unix://" + absolute }
+	default:
+		return uri, nil
+	}
+	if path == "" || filepath.IsAbs(path) {
+		return uri, nil
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return of(absolute), nil
 }
 
 // FilePath returns the path that follows file:// in a URI. The host may be localhost; special characters may be escaped

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/adapter"
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/core/schema"
@@ -92,8 +93,10 @@ func (p *program) indexAdd(c *cli.Context) error {
 		return err
 	}
 	r := control.Request{Do: control.Add, Index: c.Args().First()}
-	if c.IsSet("source") {
-		r.Source = set.Source
+	if c.IsSet("source") { // the process that reads it can have another working folder
+		if r.Source, err = adapter.Absolute(set.Source); err != nil {
+			return err
+		}
 	}
 	if r.Index == schema.RawName {
 		return p.rawAdd(c, set, r)

@@ -312,3 +312,20 @@ func TestTheNextSyncResumesAnInterruptedIndex(t *testing.T) {
 	ask(t, nil, append(first, made, "--index", "address,policy")...)
 	same(t, db, digestOf(t, made))
 }
+
+// A relative source of index add is a path in the folder of the command, not in that of the process that reads it.
+func TestRelativeSourcesAreThoseOfTheCommand(t *testing.T) {
+	t.Parallel()
+	dir, db := t.TempDir(), filepath.Join(t.TempDir(), "db")
+	if err := os.Symlink(realBlocks(t), filepath.Join(dir, "blocks.dat")); err != nil {
+		t.Fatal(err)
+	}
+	runningSync(t, db)
+	for index, source := range map[string]string{"script_hash": "blocks.dat", "raw": "file://blocks.dat"} {
+		add, _, stderr := process(t, all, "index", "add", index, "--db", db, "--source", source)
+		add.Dir = dir
+		if err := add.Run(); err != nil {
+			t.Errorf("index add %s: %v: %s", index, err, stderr)
+		}
+	}
+}

@@ -52,6 +52,7 @@ func TestMistakesHaveARemedy(t *testing.T) {
 		{exitUsage, "no_settings", `no such file or directory: expected a YAML file, as birthmark init writes it$`, []string{"serve", "--config", in("nosuch.yaml")}},
 		{exitUsage, "bad_value", `has no scheme: did you mean http://localhost:8080/v1/bitcoin\?$`, []string{"replicate", "--from", "localhost:8080/v1/bitcoin", "--db", none}},
 		{exitUsage, "unknown_index", `has no index script_type; it has address$`, []string{"index", "drop", "script_type", "--db", db}},
+		{exitUsage, "unknown_command", `^the command raw was replaced: run birthmark index add raw, with --raw=files `, []string{"raw", "--add", "--db", db, "--source", source}},
 	} {
 		wantFailure(t, c.status, c.code, c.message, c.args...)
 	}

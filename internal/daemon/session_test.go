@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/core"
 	"birthmark/core/coretest"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/model"
@@ -25,9 +27,9 @@ func TestAChangeRequestedAtTheEndOfABuildIsCarriedOut(t *testing.T) {
 	v := coretest.UniformChain
 	v.Kept = false
 	store := memory.New()
-	core := coretest.Open(t, store, v, 1<<20)
-	coretest.AppendAll(t, core, coretest.Uniform(10), 10)
-	db := &Database{DB: core, Dir: t.TempDir(), Store: store, release: func() {}}
+	opened := coretest.Open(t, store, v, 1<<20)
+	coretest.AppendAll(t, opened, coretest.Uniform(10), 10)
+	db := &Database{DB: opened, Dir: t.TempDir(), Store: store, release: func() {}}
 	host := &Host{Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	requested := make(chan struct{})
 	s := host.NewSession(new(config.Chain), db, func(ctx context.Context) error { // blocks arrive until the drop was requested
@@ -62,7 +64,54 @@ func TestAChangeRequestedAtTheEndOfABuildIsCarriedOut(t *testing.T) {
 	if builds != 2 {
 		t.Errorf("%d builds, expected 2", builds)
 	}
-	coretest.Consistent(t, core)
+	coretest.Consistent(t, opened)
+}
+
+// recording records the URIs of the sources that it opens.
+type recording struct {
+	model.Chain
+	opened *[]string
+}
+
+func (c recording) Open(_ context.Context, o model.SourceOptions) (model.Source, error) {
+	*c.opened = append(*c.opened, o.URI)
+	return nil, errors.New("no source")
+}
+
+// The source that a request names is used for what that request adds: not for what a later request adds, and not if the
+// request is refused.
+func TestTheSourceOfARequestIsForThatRequest(t *testing.T) {
+	v := coretest.UniformChain
+	v.Kept = false
+	var opened []string
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: recording{v.Chain("one"), &opened}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coretest.AppendAll(t, db, coretest.Uniform(3), 3)
+	host := &Host{Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	set := &config.Chain{Source: "file:///settings"}
+	s := host.NewSession(set, &Database{DB: db, Dir: t.TempDir(), release: func() {}}, nil)
+	t.Cleanup(func() { _ = s.Close() })
+	var want []string
+	for _, r := range []struct{ index, source, used string }{
+		{"tag", "file:///request", "file:///request"},
+		{"nonsense", "file:///refused", "file:///request"},
+		{"tag", "", "file:///settings"},
+	} {
+		_, err := s.Do(t.Context(), control.Request{
+			Do: control.Add, Index: r.index, Source: r.source, Keep: model.IndexOptions{Balance: true},
+		})
+		if (err == nil) != (r.index == "tag") {
+			t.Errorf("index %s: %v", r.index, err)
+		}
+		if _, err := s.openForBuild(t.Context(), &schema.Index{Index: model.Index{Name: "tag"}}, nil); err == nil {
+			t.Error("a source was opened")
+		}
+		if want = append(want, r.used); !slices.Equal(opened, want) {
+			t.Errorf("opened %q, expected %q", opened, want)
+		}
+	}
 }
 
 // A database whose lock is held by a process that creates a snapshot is opened when it has released the lock; another

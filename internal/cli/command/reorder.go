@@ -23,6 +23,11 @@ var renamedFlags = map[string]string{
 // renamedCommands maps former names of commands likewise.
 var renamedCommands = map[string]string{"cursor": "follower"}
 
+// replacedCommands maps commands of earlier releases to the commands that replace them.
+var replacedCommands = map[string]string{
+	"raw": "birthmark index add raw, with --raw=files for the places in the node's block files",
+}
+
 // Reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place
 // flags anywhere before "--". It reads --json, which every command accepts and which applies to errors too.
 func (p *Env) Reorder(app *cli.App, args []string) (line []string, err error) {
@@ -76,6 +81,9 @@ func (p *Env) Reorder(app *cli.App, args []string) (line []string, err error) {
 		default:
 			rest = append(rest, a)
 		}
+	}
+	if len(line) == 1 && len(rest) > 0 && replacedCommands[rest[0]] != "" {
+		err = cmp.Or(err, UsageError("unknown_command", "the command %s was replaced: run %s", rest[0], replacedCommands[rest[0]]))
 	}
 	if len(at.Subcommands) > 0 && len(rest) > 0 {
 		err = cmp.Or(err, UsageError("unknown_command", "unknown command %q%s (run %s --help)",
