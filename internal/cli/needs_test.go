@@ -86,6 +86,10 @@ func TestServersListEverythingThatIsMissing(t *testing.T) {
 			if last := lines[len(lines)-1]; r.status != exitRefused || !strings.Contains(last, lacks) {
 				t.Fatalf("status %d: %s", r.status, r.stderr)
 			}
+			ends := birthmark("sync", "--config", file)
+			if ends.status != exitDone || !strings.Contains(ends.stderr, "birthmark serve will refuse") || !strings.Contains(ends.stderr, lacks) {
+				t.Errorf("a sync of the database: %+v", ends)
+			}
 			a, status := checkSettings(t, file)
 			if status != exitFailed || a.OK || len(a.Chains) != 1 || !a.Chains[0].Exists {
 				t.Fatalf("status %d: %+v", status, a)

@@ -243,28 +243,30 @@ func (h *Host) forget(ctx context.Context, set *config.Chain, dir string) (done 
 }
 
 // compareSettings compares the settings with the database, or with the one that they create. A server compares an existing
-// one itself. If a server with these settings would refuse a new database, that is an error for a sync that serves it, and
-// a warning for others.
+// one itself. It is an error if the database lacks what the settings of the database name, or if a sync that serves a new
+// database lacks what its APIs need. For other syncs, it logs what a server with these settings will lack.
 func (b *BlockSync) compareSettings(ctx context.Context, chain model.Chain) error {
-	switch {
-	case b.DB != nil && b.Served, b.DB == nil && b.patient: // compared by the server
+	if b.DB != nil && b.Served || b.DB == nil && b.patient { // compared by the server
 		return nil
-	case b.DB != nil:
+	}
+	if b.DB != nil {
 		l, err := b.lacks(ctx, b.set, chain, b.DB, false)
 		if err != nil {
 			return err
 		}
-		return b.checkLacks([]*Lacks{l})
+		if err := missing(l); err != nil {
+			return err
+		}
 	}
-	l, err := b.lacks(ctx, b.set, chain, nil, true)
-	if err == nil && !b.Served && len(l.Missing) > 0 {
-		b.Log.Warn("birthmark serve will refuse these settings: " + LacksError{l}.Error())
-		return nil
-	}
+	l, err := b.lacks(ctx, b.set, chain, b.DB, true)
 	if err != nil {
 		return err
 	}
-	return missing(l)
+	if !b.Served && len(l.Missing) > 0 {
+		b.Log.Warn("birthmark serve will refuse these settings: " + LacksError{l}.Error())
+		l.Missing = nil
+	}
+	return b.checkLacks([]*Lacks{l})
 }
 
 func (b *BlockSync) create(ctx context.Context, dir string) (*Database, error) {

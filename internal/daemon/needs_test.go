@@ -141,6 +141,35 @@ func TestEachNeedIsReported(t *testing.T) {
 	}
 }
 
+// A sync logs everything that a server with its settings will lack, for each protocol, before it reads a block.
+func TestSyncsLogWhatAServerWillLack(t *testing.T) {
+	for _, key := range slices.Sorted(maps.Keys(needs)) {
+		set, chain := settingsOf(t, key, "")
+		var text strings.Builder
+		h := &Host{Log: slog.New(slog.NewTextHandler(&text, nil)), Flags: flags, NewChain: chains.New}
+		if err := h.NewBlockSync(set, nil, false).compareSettings(t.Context(), chain); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+		layout, err := newLayout(set, chain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := comparison{set: set, chain: chain, has: has{layout: layout}}
+		for _, need := range needs[key].Parts {
+			name := nameOfNeed(need)
+			if need.Mempool {
+				name = "a node"
+			}
+			if !has.fulfils(need) && (!strings.Contains(text.String(), name) || !strings.Contains(text.String(), key)) {
+				t.Errorf("%s: the log lacks %s: %s", key, name, text.String())
+			}
+		}
+		if !strings.Contains(text.String(), "birthmark serve will refuse") && needs[key].Preset != "" {
+			t.Errorf("%s: %s", key, text.String())
+		}
+	}
+}
+
 func nameOfNeed(n served.Need) string {
 	switch {
 	case n.Index != "":
