@@ -29,4 +29,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["bash", "-c", \
   "exec 3<>/dev/tcp/127.0.0.1/8080 && printf 'GET /healthz HTTP/1.0\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["birthmark"]
-CMD ["serve", "--listen", "0.0.0.0:8080", "--chain", "bitcoin", "--network", "signet", "--source", "p2p://"]
+CMD ["serve", "--listen", "0.0.0.0:8080", "--chain", "bitcoin", "--network", "signet", "--source", "p2p://", "--index", "explorer"]

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,9 @@ func TestCommandsOfTheImageAreValid(t *testing.T) {
 	for _, args := range [][]string{command(lines[1]), service.Command} {
 		if len(args) == 0 || args[0] != "serve" {
 			t.Fatalf("%v is not a command that serves", args)
+		}
+		if i := slices.Index(args, "--index"); i < 0 || args[i+1] != "explorer" {
+			t.Errorf("%v serves an explorer without its preset", args)
 		}
 		v := effective(t, args[1:]...)
 		if len(v.Chains) != 1 || v.Listen != "0.0.0.0:8080" || filepath.Dir(v.Chains[0].DB) != volume[1] || v.Chains[0].Source == "" {
