@@ -21,7 +21,8 @@ func TestPagesThatLackDetailsNameRawTransactions(t *testing.T) {
 	lack, say := map[string]bool{}, map[string]bool{} // kinds of pages
 	for _, name := range []string{"bitcoin", "cardano", "ergo"} {
 		t.Run(name, func(t *testing.T) {
-			made, err := generate.Write(t.Context(), name, t.TempDir(), generate.Options{Seed: testseed.Of(t, 1), Txs: 200}, nil)
+			made, err := generate.Write(t.Context(), name, t.TempDir(), generate.Options{Seed: testseed.Of(t, 1),
+				Txs: 200}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,11 +31,13 @@ func TestPagesThatLackDetailsNameRawTransactions(t *testing.T) {
 				t.Fatal(err)
 			}
 			served := func(raw bool) http.Handler {
-				db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Raw: raw, CacheBytes: 8 << 20})
+				db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Raw: raw,
+					CacheBytes: 8 << 20})
 				if err != nil {
 					t.Fatal(err)
 				}
-				src, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + made.Path, Indexes: db.Indexes(), Raw: raw})
+				src, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + made.Path,
+					Indexes: db.Indexes(), Raw: raw})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,7 +63,8 @@ func TestPagesThatLackDetailsNameRawTransactions(t *testing.T) {
 					return
 				}
 				if lack[kind] = true; !says {
-					t.Errorf("%s lacks details, and has no sentence:\n%s\nwith raw transactions:\n%s", d.path, text, d.main())
+					t.Errorf("%s lacks details, and has no sentence:\n%s\nwith raw transactions:\n%s", d.path, text,
+						d.main())
 				}
 			})
 		})

@@ -31,7 +31,7 @@ func TestSourcesForOtherFoldersAreAbsolute(t *testing.T) {
 	for uri, want := range map[string]string{
 		"a b": dir + "/a b", "./a b": dir + "/a b", "file://a%20b": "file://" + dir + "/a%20b", "FILE://x/y": "file://" + dir + "/x/y",
 		"unix://node.socket": "unix://" + dir + "/node.socket", // the others stay
-		"none": "none", "node:8332": "node:8332", "/a/b": "/a/b", "file:///a/b": "file:///a/b", "file://localhost/a": "file://localhost/a",
+		"none":               "none", "node:8332": "node:8332", "/a/b": "/a/b", "file:///a/b": "file:///a/b", "file://localhost/a": "file://localhost/a",
 		"file://": "file://", "unix:///run/node": "unix:///run/node", "http://a/b": "http://a/b", "p2p://": "p2p://",
 	} {
 		if got, err := adapter.Absolute(uri); err != nil || got != want {

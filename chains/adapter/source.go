@@ -129,8 +129,8 @@ func NodeDown(host, network, port string) string {
 	return " (is the node running? the default port of " + network + " is " + port + ")"
 }
 
-// Absolute returns the URI of a source for a process in another folder: a relative path becomes absolute. A text without
-// a scheme that is no path is returned as it is, since [Base.Open] has its error.
+// Absolute returns the URI of a source for a process in another folder: a relative path becomes absolute. A text
+// without a scheme that is not a path is returned unchanged: [Base.Open] reports it.
 func Absolute(uri string) (string, error) {
 	scheme, rest, found := strings.Cut(uri, "://")
 	path, of := uri, func(absolute string) string { return absolute }
@@ -140,7 +140,8 @@ func Absolute(uri string) (string, error) {
 			return uri, nil
 		}
 	case scheme == "file":
-		path, of = FilePath(rest), func(absolute string) string { return "file://" + (&url.URL{Path: absolute}).EscapedPath() }
+		path = FilePath(rest)
+		of = func(absolute string) string { return "file://" + (&url.URL{Path: absolute}).EscapedPath() }
 	case scheme == "unix":
 		path, of = rest, func(absolute string) string { return "unix://" + absolute }
 	default:

@@ -17,8 +17,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// A snapshot of a database of format 5 is listed and verified, and is upgraded while it is restored: the database equals
-// one that was never of that format.
+// A snapshot of a database of format 5 is listed and verified, and is upgraded while it is restored: the database
+// equals one that never had that format.
 func TestSnapshotsOfFormat5AreUpgraded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -56,7 +56,8 @@ func TestSnapshotsOfFormat5AreUpgraded(t *testing.T) {
 	storeFormat5(t, db, &other, filepath.Join(dir, "other"))
 	none := filepath.Join(dir, "none")
 	r := birthmark("snapshot", "restore", filepath.Join(dir, "other"), "--db", none)
-	if r.status != exitSource || !strings.Contains(r.stderr, "differs from the manifest") || !strings.Contains(r.stderr, "the checksum is") || exists(none) {
+	if r.status != exitSource || !strings.Contains(r.stderr,
+		"differs from the manifest") || !strings.Contains(r.stderr, "the checksum is") || exists(none) {
 		t.Errorf("a database that differs from its manifest: %+v", r)
 	}
 }
@@ -74,8 +75,8 @@ func manifestIn(t *testing.T, repository string) (m snapshot.Manifest) {
 	return m
 }
 
-// storeFormat5 brings a database to format 5 if it is not, and stores a snapshot of it with a manifest. It sets the format
-// and the checksum of a manifest of the current format.
+// storeFormat5 brings a database to format 5 if it has another, and stores a snapshot of it with a manifest. It sets the
+// format and the checksum of a manifest of the current format.
 func storeFormat5(t *testing.T, db string, m *snapshot.Manifest, repository string) (checksum uint64) {
 	t.Helper()
 	work, err := snapshot.BeginWork(db, "test")
@@ -126,7 +127,8 @@ func storeFormat5(t *testing.T, db string, m *snapshot.Manifest, repository stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := snapshot.NewRepository(to, m.Chain, m.Network).Create(t.Context(), work.Checkpoint(), *m, snapshot.CreateOptions{Work: work}); err != nil {
+	if _, err := snapshot.NewRepository(to, m.Chain, m.Network).Create(t.Context(), work.Checkpoint(), *m,
+		snapshot.CreateOptions{Work: work}); err != nil {
 		t.Fatal(err)
 	}
 	checksum, err = strconv.ParseUint(m.Checksum, 16, 64)

@@ -26,8 +26,8 @@ func blank(t *testing.T, db, chain, network string) {
 	}
 }
 
-// A database without blocks does not prevent a sync with other settings. It becomes the database that the same sync makes
-// in a new folder. One with blocks is not changed.
+// A database without blocks does not prevent a sync with other settings. It becomes the database that the same sync
+// makes in a new folder. One with blocks is not changed.
 func TestDatabasesWithoutBlocksAreCreatedAgain(t *testing.T) {
 	t.Parallel()
 	dir, source := t.TempDir(), "file://"+realBlocks(t)
@@ -53,11 +53,13 @@ func TestDatabasesWithoutBlocksAreCreatedAgain(t *testing.T) {
 		same(t, db, digestOf(t, fresh))
 		consistent(t, db)
 		if c.chain == "bitcoin" && c.network == "mainnet" {
-			wantFailure(t, exitRefused, "wrong_network", "contains bitcoin mainnet", "sync", "--chain", "bitcoin", "--network", "regtest",
+			wantFailure(t, exitRefused, "wrong_network", "contains bitcoin mainnet", "sync", "--chain", "bitcoin",
+				"--network", "regtest",
 				"--source", source, "--db", db)
 		}
 	}
-	wantFailure(t, exitRefused, "index_mismatch", "index add script_hash", "sync", "--chain", "bitcoin", "--index", "script_hash",
+	wantFailure(t, exitRefused, "index_mismatch", "index add script_hash", "sync", "--chain", "bitcoin", "--index",
+		"script_hash",
 		"--source", source, "--db", filepath.Join(dir, "raw"))
 	same(t, filepath.Join(dir, "raw"), digestOf(t, filepath.Join(dir, "raw-fresh")))
 }
