@@ -35,7 +35,7 @@ func TestDescriptorsOfRealAddresses(t *testing.T) {
 			if got = strings.Replace(got, text, satoshi, 1); got != want && !strings.Contains(want, `"next":"`) {
 				t.Errorf("%v %s: %s\nexpected %s", args, text, got, want)
 			}
-			if named := ask(append(append([]string{args[0], "address", text}, args[1:]...))...); named != ask(append(args, text)...) {
+			if named := ask(append([]string{args[0], "address", text}, args[1:]...)...); named != ask(append(args, text)...) {
 				t.Errorf("%v %s: the answer differs with INDEX: %s", args, text, named)
 			}
 		}
