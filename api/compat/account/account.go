@@ -30,7 +30,9 @@ func Is(text string) bool { return len(text) > 90 }
 // [model.Usage], code bad_account. They do not contain the text, which others must not see in logs.
 func Parse(text string, n *descriptor.Network) (*Account, error) {
 	d, err := descriptor.Parse(normal(text), n)
-	if err == nil && d.Account() == nil {
+	if err == nil && !d.Ranged() {
+		err = model.Errorf(model.Usage, "bad_account", "the path after the key must end with /*, so that the account has several addresses")
+	} else if err == nil && d.Account() == nil {
 		err = model.Errorf(model.Usage, "bad_account", "expected an extended public key, or pkh(KEY), sh(wpkh(KEY)), "+
 			"wpkh(KEY) or tr(KEY) with one, whose path ends with *")
 	}
