@@ -118,7 +118,7 @@ func TestBlocksFollowLedgerRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := ledger{t: t, unspent: map[string]model.Output{}, minted: map[string]*big.Int{}}
-	for b := range follow(t, dir) {
+	for b := range follow(t, dir, "datum_hash") {
 		l.apply(b)
 	}
 	made := c.Made()
@@ -159,28 +159,28 @@ func TestAnAssetHasManyHolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := ledger{t: t, unspent: map[string]model.Output{}, minted: map[string]*big.Int{}}
-	for b := range follow(t, dir) {
+	for b := range follow(t, dir, "address") {
 		l.apply(b)
 	}
-	held := 0
+	held := map[string]bool{}
 	for _, o := range l.unspent {
 		if slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return string(a.ID) == string(c.HotAsset()) }) {
-			held++
+			held[string(o.Keys[0].Value)] = true
 		}
 	}
-	if held < holders {
-		t.Errorf("%d outputs hold the asset, expected %d", held, holders)
+	if len(held) < holders {
+		t.Errorf("%d addresses hold the asset, expected %d", len(held), holders)
 	}
 }
 
-// follow returns the blocks of a written folder through the source that a sync uses.
-func follow(t *testing.T, dir string) func(yield func(*model.Block) bool) {
+// follow returns the blocks of a written folder, with the values of an index, through the source that a sync uses.
+func follow(t *testing.T, dir, index string) func(yield func(*model.Block) bool) {
 	t.Helper()
 	chain, err := cardano.New(filepath.Join(dir, cardanogen.GenesisFolder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := chain.Open(context.Background(), model.SourceOptions{URI: "file://" + filepath.Join(dir, cardanogen.ImmutableFolder), Indexes: []string{"datum_hash"}})
+	src, err := chain.Open(context.Background(), model.SourceOptions{URI: "file://" + filepath.Join(dir, cardanogen.ImmutableFolder), Indexes: []string{index}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,9 +92,11 @@ func (c *Chain) drop(index, slot uint64) {
 	c.gather()
 	c.deal()
 	c.minted = append(c.minted, change{hotAsset, int64(n)})
-	for range n {
-		c.payments = append(c.payments, payment{address: c.births, value: 1, assets: holdings{{Asset: hotAsset, Amount: 1}}})
-		c.births++
+	for made := 0; made < n; c.births++ {
+		if kindOf(c.births) == baseKey { // contracts can have the same address
+			c.payments = append(c.payments, payment{address: c.births, value: 1, assets: holdings{{Asset: hotAsset, Amount: 1}}})
+			made++
+		}
 	}
 	c.payments[0].value -= uint64(n)
 	id := c.appendBody(slot, fee, index, coin{})
