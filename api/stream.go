@@ -100,6 +100,7 @@ type streaming struct {
 	begun  bool
 	first  model.Point // the tip of the first snapshot
 	count  int
+	ahead  query.Ahead
 }
 
 // run sends the list until it ends, or until the snapshot is held for StreamTime.
@@ -109,6 +110,7 @@ func (s *streaming) run(v *query.View) (ended bool, err error) {
 		return true, s.fail(err)
 	}
 	s.snapshot = v
+	v.ReadAhead(&s.ahead)
 	for {
 		switch {
 		case s.single:

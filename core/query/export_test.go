@@ -6,3 +6,10 @@ func SetMaxUndone(n int) int {
 	maxUndone = n
 	return old
 }
+
+// SetAheadTxs sets the number of transactions that a list computes at once, until restore is called.
+func SetAheadTxs(n int) (restore func()) {
+	before := aheadTxs
+	aheadTxs = n
+	return func() { aheadTxs = before }
+}

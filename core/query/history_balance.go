@@ -69,7 +69,12 @@ func (q *Query) balancedAmounts(
 		return nil, base, nil
 	}
 	if !x.Active.Has(schema.FeatureHistory) {
-		txs, amount, err := q.computedHistory(x, births, s, descending, limit)
+		var amount uint64
+		if q.ahead != nil {
+			txs, amount, err = q.ahead.history(q, x, births, s, descending, limit)
+		} else {
+			txs, amount, err = q.computedHistory(x, births, s, descending, limit)
+		}
 		return txs, historyBase{amount: amount, known: true}, err
 	}
 	if txs, err = q.storedHistory(x, births, s, descending, limit); err != nil || base.after {

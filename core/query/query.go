@@ -17,9 +17,10 @@ import (
 type Query struct {
 	pointers.Reader
 	sizer  storage.Sizer
-	gap    int // of wallets; 0: DefaultGap
-	most   int // maximum number of rows to read; 0: no limit
-	passed int // rows read so far
+	gap    int    // of wallets; 0: DefaultGap
+	most   int    // maximum number of rows to read; 0: no limit
+	passed int    // rows read so far
+	ahead  *Ahead // of a list; nil: each page is read by itself
 }
 
 // Unlimited returns the query without a limit on the rows of scans: see [pointers.Scans.Unlimited].

@@ -97,6 +97,7 @@ func listCommand[A, E any](
 // printCSV prints a list as CSV.
 func printCSV[A, E any](p *program, r *request, ask func(*request) (A, error), entries func(A) ([]E, *string)) error {
 	return r.db.View(r.ctx, func(v *query.View) error {
+		v.ReadAhead(new(query.Ahead))
 		r.queries = v.WithGap(r.gap)
 		o := csvlist.OptionsOf(v.IndexNames(), r.db.Chain(), func(id string) (*query.AssetAnswer, error) { return v.Asset(r.ctx, id) })
 		o.Raw = r.Bool("raw-amounts")

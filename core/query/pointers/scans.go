@@ -56,6 +56,9 @@ func (s *Scans) AtMost(rows int) {
 // per process. Scans still end with the context.
 func (s *Scans) Unlimited() { s.most = math.MaxInt }
 
+// Hold counts bytes that the answer holds until it ends: see [meter.Meter.Hold].
+func (s *Scans) Hold(bytes int64) error { return s.meter.Hold(bytes) }
+
 // contextRows is the number of rows between two checks of the context.
 const contextRows = 256
 
