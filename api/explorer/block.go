@@ -68,15 +68,16 @@ type blockBody struct {
 	Fields         []field
 	Txs            []*query.TxAnswer
 	Pager          pager
-	Totals         *query.BlockTotalsAnswer
-	Reward         string          // paid to the miner; empty: unknown
-	Coinbase       *query.TxAnswer // nil: none
-	Pool           string          // that the text of the coinbase names; empty: unknown
-	Bare           bool            // too many inputs and outputs to show totals
-	Orders         []navLink       // of the transactions; empty: one at most
-	By             query.TxOrder   // the current order; empty: block order
-	Sized          bool            // the sizes of transactions are known
-	Rated          bool            // some of Txs have a fee rate
+	Totals         *query.BlockTotalsAnswer // nil: they take too long
+	TotalsURL      string                   // as JSON
+	Reward         string                   // paid to the miner; empty: unknown
+	Coinbase       *query.TxAnswer          // nil: none
+	Pool           string                   // that the text of the coinbase names; empty: unknown
+	Bare           bool                     // too many inputs and outputs to show totals
+	Orders         []navLink                // of the transactions; empty: one at most
+	By             query.TxOrder            // the current order; empty: block order
+	Sized          bool                     // the sizes of transactions are known
+	Rated          bool                     // some of Txs have a fee rate
 }
 
 // block is the page of a block with a page of its transactions.
@@ -89,7 +90,7 @@ func (v *visit) block() (*page, error) {
 	p := &page{Kind: "block", Title: "Block " + height, JSON: v.api("block", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " block " + height + " of " + humanize.Clock(a.Time) + ", " + humanize.Plural(a.TxCount, "transaction") + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, {Text: height}}}
-	b := &blockBody{BlockAnswer: a, Depth: uint32(v.Tip.Height) - a.Height + 1}
+	b := &blockBody{BlockAnswer: a, TotalsURL: v.api("block", a.Hash, "totals"), Depth: uint32(v.Tip.Height) - a.Height + 1}
 	if a.PrevHash != "" {
 		b.Parent.Text = a.PrevHash
 		if v.hasBlock(model.HeightPk(a.Height - 1)) {
@@ -131,7 +132,7 @@ func (v *visit) blockTxs(b *blockBody) error {
 		at[i] = i
 	}
 	if b.By != "" {
-		if at, err = v.SortedTxs(v.ctx, b.Height, b.By); err != nil {
+		if at, err = v.sorted(b); err != nil {
 			return err
 		}
 	}
@@ -176,7 +177,7 @@ var orderNames = map[query.TxOrder]string{
 
 // blockSums adds the sums of a block and its reward.
 func (v *visit) blockSums(b *blockBody) (err error) {
-	if b.Totals, err = v.BlockTotals(v.ctx, b.Hash); err != nil {
+	if b.Totals, err = v.totals(b); err != nil {
 		return err
 	}
 	traits := v.chain.Model.Traits()

@@ -50,6 +50,7 @@ type site struct {
 	kinds  map[string]*template.Template // by kind of page
 	static *static.Files
 	fees   map[*served.Chain]*newestFees
+	sums   map[*served.Chain]*blockSums
 }
 
 // route is a kind of page of a chain.
@@ -90,9 +91,9 @@ func New(o Options) (http.Handler, error) {
 		o.now = time.Now
 	}
 	o.Title = cmp.Or(o.Title, "Birthmark")
-	s := &site{Options: o, fees: map[*served.Chain]*newestFees{}}
+	s := &site{Options: o, fees: map[*served.Chain]*newestFees{}, sums: map[*served.Chain]*blockSums{}}
 	for _, c := range o.Chains {
-		s.fees[c] = new(newestFees)
+		s.fees[c], s.sums[c] = new(newestFees), newBlockSums()
 	}
 	names := map[string]bool{"search": true, "static": true, "favicon.ico": true, "robots.txt": true, "docs": true, "": true}
 	for _, c := range o.Chains {

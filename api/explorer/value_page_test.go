@@ -216,6 +216,33 @@ func TestTheHistoryAsCSV(t *testing.T) {
 	}
 }
 
+// The number of transactions of a period is exact, a lower bound, or unknown, as far as the chart reads the history.
+func TestRowsOfAPeriod(t *testing.T) {
+	defer func(rows, txs int) { valueRows, chartTxs = rows, txs }(valueRows, chartTxs)
+	valueRows = 2
+	const address = "198aMn6ZYAczwrE5NvNTUMyJ5qkfy4g3Hi" // 19 transactions
+	db := bitcoin(t)
+	h := explorerOf(t, chainOf("bitcoin", db, nil))
+	history, err := db.History(t.Context(), "address", address, query.Range{}, query.Page{Limit: query.MaxLimit})
+	if err != nil || len(history.Txs) != 19 {
+		t.Fatalf("%d transactions, %v", len(history.Txs), err)
+	}
+	day := func(i int) string { return time.Unix(history.Txs[i].Time, 0).UTC().Format(time.DateOnly) }
+	for _, c := range []struct {
+		query string
+		txs   int
+		want  string
+	}{
+		{"to=" + day(18), 400_000, "CSV 19 transactions"}, {"to=" + day(18), 7, "CSV more than 7 transactions"}, {"to=" + day(4), 3, "CSV From"},
+	} {
+		chartTxs = c.txs
+		d := read(t, h, "/bitcoin/address/"+address+"?"+c.query, http.StatusOK)
+		if text := d.section("history"); !strings.Contains(text, c.want) {
+			t.Errorf("%s with %d transactions: no %q in %q", c.query, c.txs, c.want, text)
+		}
+	}
+}
+
 // The history of an address has the assets that each transaction moved.
 func TestAssetsInAHistory(t *testing.T) {
 	db := cardano(t)

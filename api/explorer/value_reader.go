@@ -34,7 +34,12 @@ var patience = 250 * time.Millisecond
 
 // patiently reads with the time limit for a part of a page; late: it was exceeded.
 func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err error) {
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	return v.within(patience, ask)
+}
+
+// within reads with a time limit; late: it was exceeded.
+func (v *visit) within(limit time.Duration, ask func(ctx context.Context) error) (late bool, err error) {
+	ctx, cancel := context.WithTimeout(v.ctx, limit)
 	defer cancel()
 	err = ask(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && v.ctx.Err() == nil {
