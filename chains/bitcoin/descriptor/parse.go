@@ -97,8 +97,9 @@ type parser struct {
 
 // expression reads a script expression. Only combo has more than one script.
 func (p *parser) expression(text string, in context) ([]script, error) {
-	name, inner, ok := strings.Cut(text, "(")
-	if inner, ok = strings.CutSuffix(inner, ")"); !ok {
+	name, inner, _ := strings.Cut(text, "(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	if !closed {
 		return nil, bad("unbalanced brackets")
 	}
 	args, err := split(inner)
