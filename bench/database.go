@@ -129,6 +129,7 @@ func (db *database) sync(ctx context.Context, blocks *Recording, txs int, o core
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	began := time.Now()
+	db.store.compacts = false
 	err = core.Sync(ctx, db.DB, src, o)
 	return db.store.last.Sub(began), err
 }

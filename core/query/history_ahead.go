@@ -41,8 +41,8 @@ func (a *Ahead) history(
 ) (txs []schema.TxAmounts, base uint64, err error) {
 	if !a.skipTo(x, births, s, descending) || len(a.txs) < limit && !a.whole {
 		if !a.held {
-			if err := q.R.Hold(int64(aheadBytes * aheadTxs)); err != nil {
-				return nil, 0, err
+			if q.R.Hold(int64(aheadBytes*aheadTxs)) != nil { // other answers need the memory
+				return q.computedHistory(x, births, s, descending, limit)
 			}
 			a.held = true
 		}

@@ -179,7 +179,7 @@ func TestBenchAppendRejectsInvalidFlags(t *testing.T) {
 	for line, message := range map[string]string{
 		"--txs none":                 `^--txs: expected a number from 1 to 4294967295, not "none"$`,
 		"--txs 0":                    `^--txs: expected a number`,
-		"--block-txs 50001":          `^--block-txs: expected a number from 1 to 50000`,
+		"--block-txs 100001":         `^--block-txs: expected a number from 1 to 100000`,
 		"--runs wal,quick":           `^--runs: expected some of naive, floor, wal, nowal, bulk, not "wal,quick"$`,
 		"--runs wal --wal on":        `^--wal and --runs cannot be combined`,
 		"--wal maybe":                `^--wal: expected on or off, not "maybe"$`,

@@ -50,7 +50,7 @@ func TestTheDemoOfBitcoinRunsAndIsServed(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"\nblocks        14,132 ", "\nbalance       18.00000000 BTC\n", "\nanswers at http://127.0.0.1:", "make demo-serve"} {
+	for _, want := range []string{"\nblocks        14,132 ", "\nbalance       50.00000000 BTC\n", "\nanswers at http://127.0.0.1:", "make demo-serve"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

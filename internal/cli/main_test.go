@@ -122,6 +122,11 @@ func (c quietChain) Define(ds []model.Definition) (model.Chain, error) {
 	return quietChain{defined, c.after}, err
 }
 
+// ReadWallet implements [model.WalletReader].
+func (c quietChain) ReadWallet(index, text string) (model.Wallet, error) {
+	return model.WalletOf(c.Chain, index, text)
+}
+
 type quietSource struct {
 	model.Source
 	after int
