@@ -312,7 +312,7 @@ var propertyDocs = map[string]string{
 	"ServedChain.name":                    "Name in paths: that of the chain for mainnet, `chain-network` for every other network.",
 	"Spending.index":                      "The position of the output in the transaction.",
 	"HistoryTx.net":                       "Of a wallet: received minus sent.",
-	"Derived.gap":                         "Unused positions in a row after which no value of a branch is expected.",
+	"Derived.gap":                         "Number of unused positions in a row that ends a branch.",
 	"Derived.used_count":                  "Values that occur in the chain.",
 	"Derived.used":                        "Of a balance: the used values in the order of branches and indexes.",
 	"Derived.next":                        "Of a balance: the first unused value of each branch.",

@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// A stake address is a value of the index of stake credentials, and other addresses are values of their own index. The
+// Stake addresses are looked up in the index of stake credentials, other addresses in the index that was named. The
 // addresses are test vectors of CIP-19.
 func TestStakeAddressesAreOfTheirOwnIndex(t *testing.T) {
 	for _, c := range []struct{ network, index, text, want string }{

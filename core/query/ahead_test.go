@@ -44,8 +44,9 @@ func TestPagesThatAreComputedTogether(t *testing.T) {
 				} else if rng.IntN(2) == 0 {
 					in.ToHeight = &middle
 				}
+				var budget *meter.Budget // nil: no limit
 				list := func(together bool) (pages []*query.HistoryAnswer, rows int64) {
-					m := meter.New(payer{}, 0, 1, nil)
+					m := meter.New(payer{}, 0, 1, budget)
 					ctx, p := meter.With(t.Context(), m), p
 					err := db.View(ctx, func(v *query.View) error {
 						if together {
@@ -72,6 +73,11 @@ func TestPagesThatAreComputedTogether(t *testing.T) {
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s %s, %+v of %d blocks: %d pages differ from %d", index, value.Value, p, tip, len(got), len(want))
 				}
+				budget = meter.NewBudget(1) // other answers need the memory
+				if got, _ := list(true); !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s %s, without memory: %d pages differ from %d", index, value.Value, len(got), len(want))
+				}
+				budget = nil
 				restore()
 				if each > most && len(want) >= 10 {
 					restore := query.SetAheadTxs(1 << 16)

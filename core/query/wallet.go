@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// DefaultGap is the number of unused positions in a row after which no value of a branch of a wallet is expected (BIP 44).
+	// DefaultGap is the default number of unused positions in a row that ends a branch of a wallet (BIP 44).
 	DefaultGap = 20
 	// MaxGap is the maximum of it.
 	MaxGap = 1000
@@ -20,8 +20,7 @@ const (
 	derivePoints = 50 // of a key, for the meter
 )
 
-// WithGap returns queries that expect no value of a branch of a wallet after a number of unused positions in a row; 0:
-// [DefaultGap].
+// WithGap returns queries that end a branch of a wallet after gap unused positions in a row; 0: [DefaultGap].
 func (qs Queries) WithGap(gap int) Queries {
 	qs.gap = gap
 	return qs

@@ -365,7 +365,7 @@ func checkPeriods(t *testing.T, rng *rand.Rand, qs query.Queries, text string, r
 	}
 }
 
-// A value that is given as one of another index has the answers of its own index, which they name.
+// A value of another index than the named one is looked up there, and the answer names that index.
 func TestAValueOfAnotherIndexIsLookedUpThere(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := coretest.Open(t, memory.New(), v, 1<<20)

@@ -188,7 +188,7 @@ type RichestRow struct {
 func (x *Index) ParseRichestRow(key, value []byte) (RichestRow, error) {
 	k, v := reader{b: key}, reader{b: value}
 	if kind := k.take(1, "kind"); kind[0] != richestRow {
-		k.fail("no value of the list")
+		k.fail("expected a row of a value")
 	}
 	high, low := k.take(8, "balance"), k.take(8, "balance")
 	row := RichestRow{k.birth(x.Kind.HasOrdinal()),

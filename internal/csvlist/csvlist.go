@@ -111,7 +111,7 @@ func WriteAll[E any](w io.Writer, entries []E) error {
 	return cmp.Or(err, c.Flush())
 }
 
-// AssetOf returns the field Asset of an answer, whose amounts are of this asset; empty if there is none.
+// AssetOf returns the field Asset of an answer: the asset of its amounts. It returns "" if the answer has no such field.
 func AssetOf(answer any) string {
 	if f := present(reflect.ValueOf(answer)).FieldByName("Asset"); f.IsValid() {
 		return f.String()

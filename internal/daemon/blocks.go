@@ -243,8 +243,9 @@ func (h *Host) forget(ctx context.Context, set *config.Chain, dir string) (done 
 }
 
 // compareSettings compares the settings with the database, or with the one that they create. A server compares an existing
-// one itself. It is an error if the database lacks what the settings of the database name, or if a sync that serves a new
-// database lacks what its APIs need. For other syncs, it logs what a server with these settings will lack.
+// one itself. It returns an error if the database lacks an index, an option or raw transactions of the settings, or if a
+// new database that is served at once lacks something that its APIs need. Other syncs log the needs of the settings of a
+// server that the database lacks.
 func (b *BlockSync) compareSettings(ctx context.Context, chain model.Chain) error {
 	if b.DB != nil && b.Served || b.DB == nil && b.patient { // compared by the server
 		return nil

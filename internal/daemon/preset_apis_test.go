@@ -48,7 +48,7 @@ func below(path string, values func(w *presetWorld) (values, requests map[string
 				value, ok = of[m[1]]
 			}
 			if !ok {
-				w.Fatalf("%s: no value of %s", operation, m[1])
+				w.Fatalf("%s: %s has no value in this world", operation, m[1])
 			}
 			segments[i] = url.PathEscape(value)
 		}

@@ -78,7 +78,7 @@ func (c recording) Open(_ context.Context, o model.SourceOptions) (model.Source,
 	return nil, errors.New("no source")
 }
 
-// The source that a request names is used for what that request adds: not for what a later request adds, and not if the
+// The source of a request applies to the index that the request adds. It applies neither to later requests, nor if the
 // request is refused.
 func TestTheSourceOfARequestIsForThatRequest(t *testing.T) {
 	v := coretest.UniformChain

@@ -42,12 +42,8 @@ func (q *Reader) OccurrencesOf(x *schema.Index, births []model.BirthPk, s setops
 	if len(births) == 1 {
 		return q.Occurrences(x, births[0], s, descending)
 	}
-	parse := func(key, value []byte) (model.UtxoPk, error) {
-		row, err := x.ParseRelationRow(key, value)
-		return row.At, err
-	}
-	m := merger[model.UtxoPk]{q: q, x: x, family: x.Family(schema.IndexRelations), span: s, descending: descending, parse: parse,
-		at: func(pk model.UtxoPk) model.UtxoPk { return pk }, birth: func(b model.BirthPk) (model.UtxoPk, bool) { return b.Utxo, true }}
+	m := q.outputMerger(x, schema.IndexRelations, s, descending)
+	m.birth = func(b model.BirthPk) (model.UtxoPk, bool) { return b.Utxo, true }
 	return distinctOutputs(m.all(births))
 }
 
@@ -57,13 +53,19 @@ func (q *Reader) StoredUnspentOf(x *schema.Index, births []model.BirthPk, s seto
 	if len(births) == 1 {
 		return q.StoredUnspent(x, births[0], s, descending)
 	}
-	parse := func(key, value []byte) (model.UtxoPk, error) {
-		row, err := x.ParseRelationRow(key, value)
-		return row.At, err
-	}
-	m := merger[model.UtxoPk]{q: q, x: x, family: x.Family(schema.IndexUnspent), span: s, descending: descending, parse: parse,
-		at: func(pk model.UtxoPk) model.UtxoPk { return pk }}
+	m := q.outputMerger(x, schema.IndexUnspent, s, descending)
 	return distinctOutputs(m.all(births))
+}
+
+// outputMerger merges the outputs in a family of relations.
+func (q *Reader) outputMerger(x *schema.Index, family storage.Family, s setops.Span, descending bool) merger[model.UtxoPk] {
+	return merger[model.UtxoPk]{q: q, x: x, family: x.Family(family), span: s, descending: descending,
+		parse: func(key, value []byte) (model.UtxoPk, error) {
+			row, err := x.ParseRelationRow(key, value)
+			return row.At, err
+		},
+		at: func(pk model.UtxoPk) model.UtxoPk { return pk },
+	}
 }
 
 func distinctOutputs(all setops.Outputs) setops.Outputs {

@@ -216,7 +216,7 @@ func has(list *schema.RichestList, limit int) bool {
 	return list != nil && (list.Whole() || list.Count >= uint64(limit))
 }
 
-// richestKept adds the values of the list that the index keeps. It returns false if there is none that has enough.
+// richestKept adds the values of the kept list. It returns false if the list is missing or too short.
 func (q reader) richestKept(x *schema.Index, top *setops.Top[holderAmount]) (bool, error) {
 	list, err := x.ReadRichest(q.R)
 	if err != nil || !has(list, top.Limit) {
