@@ -77,10 +77,15 @@ type Tx struct {
 	Mints   []Mint // at most one per asset
 	Fee     Fee
 	Raw     []byte // the serialized transaction, if [SourceOptions.Raw] is set
+	Message any    // what [TokenRules] read from the transaction; nil: nothing, or the chain has no rules
 
 	// FirstOutput is the index of Outputs[0]; the others follow. It differs from 0 only if the scripts of the transaction
 	// failed and its collateral was returned (Cardano): it is then the number of the outputs that were not made.
 	FirstOutput uint32
+
+	// TokenOutput is the position of the output that gets the assets of the inputs of a transaction without a message;
+	// the number of outputs if there is none. It is 0 on chains without [TokenRules].
+	TokenOutput uint32
 }
 
 // OutputIndex returns the index of Outputs[i] in the transaction.

@@ -42,6 +42,8 @@ type Traits struct {
 	BlockVSize int
 	// Fingerprint is the short name of assets; nil if they have none.
 	Fingerprint *Fingerprint
+	// Tokens are the rules that derive assets; nil: assets are in the blocks, or there are none.
+	Tokens *Tokens
 	// DeepestFork is the maximum number of blocks that a reorganization can remove, 0 if unbounded. A source gets the
 	// points of that many of the newest blocks.
 	DeepestFork int
