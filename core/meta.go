@@ -67,6 +67,9 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
+		if tokens := c.Traits().Tokens; tokens != nil && (cat.Holders() == nil || cat.Holders().Name != tokens.Holders) {
+			return model.Errorf(model.Usage, "bad_option", "assets %s need the index %s", tokens.Name, tokens.Holders)
+		}
 		if o.RawFiles && o.Raw {
 			return model.Errorf(model.Usage, "bad_option", "raw transactions are either stored or read from files, not both")
 		}
@@ -80,6 +83,9 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: %s", id.Format, schema.FormatVersion, otherFormat(id.Format))
 		case id.Chain != c.Name():
 			return model.Errorf(model.Refused, "wrong_chain", "the database contains %s, not %s", id.Chain, c.Name())
+		case id.Assets != tokensOf(c):
+			return model.Errorf(model.Refused, "wrong_assets", "the database has %s, not %s: they are chosen when a database is created",
+				assetsText(id.Assets), assetsText(tokensOf(c)))
 		case id.Network != c.Network():
 			return model.Errorf(model.Refused, "wrong_network", "the database contains %s %s, not %s", id.Chain, id.Network, c.Network())
 		}
@@ -138,6 +144,9 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(schema.FamilyMeta, schema.MetaChain, []byte(c.Name()))
 		b.Put(schema.FamilyMeta, schema.MetaNetwork, []byte(c.Network()))
 		db.layout().PutRaws(b)
+		if name := tokensOf(c); name != "" {
+			b.Put(schema.FamilyMeta, schema.MetaAssets, []byte(name))
+		}
 		if reviser, ok := c.(model.Reviser); ok {
 			b.Put(schema.FamilyMeta, schema.MetaRevision, binary.AppendUvarint(nil, reviser.Revision()))
 		}
@@ -156,6 +165,21 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		}
 		return nil
 	})
+}
+
+// tokensOf returns the name of the rules that derive assets; empty if there are none.
+func tokensOf(c model.Chain) string {
+	if t := c.Traits().Tokens; t != nil {
+		return t.Name
+	}
+	return ""
+}
+
+func assetsText(name string) string {
+	if name == "" {
+		return "no derived assets"
+	}
+	return "the assets " + name
 }
 
 // otherFormat returns what to do with a database of another format.

@@ -268,7 +268,7 @@ func TestTermsWithoutOccurrences(t *testing.T) {
 	if err != nil || len(a.Outputs) != 0 || a.Next != nil || !slices.Equal(a.And, []query.Term{unknown}) {
 		t.Errorf("an And term without occurrences: %s, %v", text(a), err)
 	}
-	fingerprint := r.traits.Fingerprint.Format(r.traits.Fingerprint.Of([]byte(r.assetOrder()[0])))
+	fingerprint := r.traits.Fingerprint.Format(r.traits.Fingerprint.Of([]byte(r.assetOrder()[0]), nil))
 	a, err = db.Find(ctx, query.AssetTerm, fingerprint, query.Terms{}, query.Page{})
 	if err != nil || a.Value != asset.Value || len(a.Outputs) == 0 {
 		t.Errorf("an asset by its fingerprint: %s, %v", text(a), err)

@@ -369,7 +369,7 @@ func (r *reference) richest(index, limit int) *query.RichestAnswer {
 func (r *reference) asset(id string) (*query.AssetAnswer, []query.AssetEventAnswer, []query.HolderAnswer) {
 	a := &query.AssetAnswer{Asset: r.chain.FormatAsset([]byte(id))}
 	if fp := r.traits.Fingerprint; fp != nil {
-		a.Fingerprint = fp.Format(fp.Of([]byte(id)))
+		a.Fingerprint = fp.Format(fp.Of([]byte(id), nil))
 	}
 	minted, burned := new(big.Int), new(big.Int)
 	var events []query.AssetEventAnswer
@@ -400,6 +400,9 @@ func (r *reference) asset(id string) (*query.AssetAnswer, []query.AssetEventAnsw
 			}
 			if first {
 				a.FirstSeen = query.FirstSeenAnswer{Tx: r.hash(t), Index: o.index, Height: t.height}
+				if r.traits.Tokens != nil {
+					a.FirstSeen.Index = 0 // the birth of a derived asset is no output that has it
+				}
 				for _, m := range t.Mints {
 					if string(m.Asset) == id && len(m.Info) > 0 {
 						d := r.chain.(model.AssetDescriber).DescribeAsset(m.Info)

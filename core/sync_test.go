@@ -242,7 +242,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 		for range 5 {
 			at := 1 + rng.IntN(len(blocks)-1)
 			bad := *blocks[at]
-			bad.Txs = append(bad.Txs[:len(bad.Txs):len(bad.Txs)], model.Tx{Hash: hash(1), Inputs: []model.Input{{Tx: hash(2)}}})
+			bad.Txs = append(bad.Txs[:len(bad.Txs):len(bad.Txs)], model.Tx{Hash: hash(1), Inputs: []model.Input{{Tx: hash(2)}}, Raw: []byte{1}})
 			bad.Place = nil // the place has the sizes of the transactions
 			db := open(t, memory.New(), v, 1<<16)
 			err := core.Sync(context.Background(), db, events(blocks[:at], []*model.Block{&bad}, blocks[at+1:]), core.SyncOptions{BatchWeight: 1 + rng.IntN(300)})

@@ -62,9 +62,11 @@ type Accent struct {
 	Dark, DarkWash   string // foreground and background on dark pages
 }
 
-// Fingerprint is a short name of an asset, derived from a hash of its id (Cardano: CIP-14).
+// Fingerprint is a short name of an asset, derived from a hash of its id (Cardano: CIP-14), or from its description.
 type Fingerprint struct {
-	Of     func(id []byte) []byte // at most 64 bytes
+	// Of returns at most 64 bytes; nil if the asset has no short name. info is [TokenBirth.Info]; nil on chains whose
+	// assets are not derived.
+	Of     func(id, info []byte) []byte
 	Format func(fingerprint []byte) string
 	// Parse parses the result of Format. It returns nil without an error if the text does not look like a fingerprint.
 	Parse func(text string) ([]byte, error)

@@ -28,6 +28,10 @@ type TokenRules interface {
 	// Invalid messages are no errors. Its errors are those of s.
 	Derive(t *TokenTx, s TokenState) error
 
+	// Needs returns what Derive may read from the state for a message: assets, and names. The core reads them for many
+	// transactions at once.
+	Needs(message any) (assets []AssetBirthPk, names [][]byte)
+
 	// Begins reports whether assets exist from this transaction on without a message.
 	Begins(pk TxPk) bool
 
@@ -91,7 +95,7 @@ type TokenState interface {
 	// Named returns the birth of the asset with a name.
 	Named(name []byte) (birth AssetBirthPk, ok bool, err error)
 	// Count returns the number of assets that were born before.
-	Count() uint64
+	Count() (uint64, error)
 	// Value returns the value of the index [Tokens.Holders] in an output; nil if it has none.
 	Value(UtxoPk) ([]byte, error)
 }

@@ -51,7 +51,7 @@ func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.
 	}
 	var err error
 	if x.Building.Has(schema.FeatureValues) {
-		err = ingest.Derive(s.valuesOnly(), r, from, withoutAmounts(blocks), sink{s})
+		err = ingest.Derive(s.valuesOnly(), r, from, withoutAmounts(blocks), sink{s}, nil)
 	} else if x.Building.Has(schema.FeaturePrefix) {
 		err = s.texts(r)
 	}

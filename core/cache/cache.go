@@ -59,6 +59,8 @@ func (p Fingerprint) Output(n uint32) Fingerprint {
 type Caches struct {
 	Fingerprints fingerprinter
 	Counters     Counters
+	AssetTxs     AssetTxs // only on chains with derived assets, as the next
+	Tokens       Tokens
 	OnSweep      func() // called before all tables are scanned to remove entries; for tests
 
 	shards []shard
@@ -105,6 +107,7 @@ func New(bytes int64, indexes []*schema.Index) *Caches {
 			c: c, number: i, unspent: newTable(valueBits, rotation), births: newTable(ordinalBits, rotation),
 		}
 	}
+	c.AssetTxs.limit = max(minAssetTxWords, int(bytes/assetTxShare/8))
 	c.owners = withOwners(indexes)
 	for i := range c.shards {
 		c.shards[i].unspent.words = len(c.owners)
@@ -290,6 +293,8 @@ func (c *Caches) DropBirth(space int, value []byte, birth model.BirthPk) {
 // BeginRollback ignores the entries of overflow runs at first or later: a rollback removes their rows. EndRollback must
 // be called when the rollback has succeeded or failed.
 func (c *Caches) BeginRollback(first model.UtxoPk) {
+	c.AssetTxs.DropFrom(first.Height())
+	c.Tokens.Clear()
 	for i := range c.shards {
 		c.shards[i].truncate(first)
 	}

@@ -137,7 +137,7 @@ func (s *sumCheck) output(tx model.TxPk, o *schema.Output, spent bool) {
 			of.subtract(sumBalance, s.coefficient(amount, s.key).times(mod61Of(o.Value)))
 			for _, e := range o.Assets {
 				s.key = schema.AppendHeldKey(s.key[:0], c.Index, c.Birth, e.Birth)
-				unspent(of, sumHeld, s.coefficient(numberRow, s.key).times(mod61Of(e.Amount)))
+				unspent(of, sumHeld, s.coefficient(numberRow, s.key).times(mod61OfWide(e.Amount)))
 			}
 		}
 		if features.Has(schema.FeatureUnspent) {
@@ -164,7 +164,7 @@ func (s *sumCheck) account(x *schema.Index, birth model.BirthPk, b *schema.Accou
 	of := s.ofValue(x, birth)
 	for number, n := range [...]mod61{
 		numberOutputs: mod61Of(uint64(b.Outputs)), numberUnspent: mod61Of(uint64(b.Unspent)),
-		numberTxs: mod61Of(uint64(b.Txs)), numberReceived: mod61OfWide(b.Received), numberSent: mod61OfWide(b.Sent),
+		numberTxs: mod61Of(uint64(b.Txs)), numberReceived: mod61OfWide(b.Received.Unsigned()), numberSent: mod61OfWide(b.Sent.Unsigned()),
 	} {
 		of.add(sumBalance, s.coefficient(byte(number), key).times(n))
 	}

@@ -44,6 +44,7 @@ func (s *sumCheck) assetOutputs() error {
 }
 
 func (s *sumCheck) assetOutput(entries []schema.AssetEntry, holder *model.BirthPk, unspent bool) {
+	entries = schema.Holdings(entries)
 	for i, e := range entries {
 		of, one := s.ofAsset(e.Birth)
 		// An output can have several entries of one asset.
@@ -56,10 +57,10 @@ func (s *sumCheck) assetOutput(entries []schema.AssetEntry, holder *model.BirthP
 		if !unspent {
 			continue
 		}
-		of.subtract(sumSupply, one.times(mod61Of(e.Amount)))
+		of.subtract(sumSupply, one.times(mod61OfWide(e.Amount)))
 		if holder != nil {
 			s.key = schema.AppendHoldingKey(s.key[:0], schema.HoldingKey{Asset: e.Birth, Holder: *holder})
-			of.subtract(sumHoldings, s.coefficient(0, s.key).times(mod61Of(e.Amount)))
+			of.subtract(sumHoldings, s.coefficient(0, s.key).times(mod61OfWide(e.Amount)))
 		}
 	}
 }
@@ -77,12 +78,14 @@ func (s *sumCheck) supply() error {
 			txs.expect(row.Tx.AppendTo(nil), present, schema.FamilyAssetSupply, bytes.Clone(k), "its transaction is missing")
 		}
 		of, one := s.ofAsset(row.Birth)
-		n := one.times(mod61OfBig(row.Amount))
-		if row.Amount.Sign() > 0 {
+		if row.Mints {
+			n := one.times(mod61OfBig(row.Minted))
 			of.add(sumSupply, n)
 			of.subtract(sumMinted, n)
 			of.subtract(sumMints, one)
-		} else {
+		}
+		if row.Burns {
+			n := one.times(mod61OfBig(row.Burned))
 			of.subtract(sumSupply, n)
 			of.subtract(sumBurned, n)
 			of.subtract(sumBurns, one)

@@ -12,7 +12,7 @@ import (
 func (c *checker) assetEntries() error {
 	ids, supplies := c.join(schema.FamilyAssetID), c.join(schema.FamilyAssetSupply)
 	relations := c.join(schema.FamilyAssetRelations)
-	births, later := uint64(0), uint64(0)
+	births, later, derived := uint64(0), uint64(0), c.Traits.Tokens != nil
 	err := c.scan(schema.FamilyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
 		if err != nil {
@@ -23,23 +23,30 @@ func (c *checker) assetEntries() error {
 			return err
 		}
 		key := bytes.Clone(k)
-		c.assets += uint64(len(entries))
+		holdings := len(schema.Holdings(entries))
+		c.assets += uint64(holdings)
 		if len(entries) == 0 {
 			c.problem(schema.FamilyAssets, key, "no entries")
 		}
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
-			c.checksum += e.Amount
-			if e.Amount == 0 {
+			c.checksum += schema.AmountChecksum(e.Amount)
+			if e.Amount.IsZero() && (i < holdings || !derived) {
 				c.problem(schema.FamilyAssets, key, "entry %d has amount 0", i)
 			}
 			ids.expect(e.Birth.AppendTo(nil), present, schema.FamilyAssets, key, "one of its assets is missing")
 			supplies.add(schema.AppendSupplyKey(nil, e.Birth, pk.Tx()), func(v []byte) {
-				if minted := len(v) > 0 && v[0] == 0; minted != e.Minted {
+				if minted := len(v) > 0 && v[0] != 1; minted != e.Minted {
 					c.problem(schema.FamilyAssets, key, "entry %d has minted %t, the supply has %t", i, e.Minted, minted)
 				}
+				if v == nil && i >= holdings {
+					c.problem(schema.FamilyAssets, key, "entry %d has amount 0, and its transaction does not change the supply", i)
+				}
 			})
-			if e.Birth == model.AssetBirthPk(at) {
+			if i >= holdings {
+				continue
+			}
+			if !derived && e.Birth == model.AssetBirthPk(at) {
 				births++
 				continue
 			}
@@ -65,14 +72,34 @@ func (c *checker) assetEntries() error {
 // assetIDs checks that births and ids map to each other, that the fingerprint of an id points to its birth, and that
 // every info belongs to an asset.
 func (c *checker) assetIDs(births uint64) error {
-	fingerprints := c.join(schema.FamilyFingerprint)
+	infos, fingerprints := c.join(schema.FamilyAssetInfo), c.join(schema.FamilyFingerprint)
 	want := uint64(0)
+	derived := c.Traits.Tokens != nil
+	if derived {
+		births = c.Totals.Rows[schema.FamilyAssetID] // an asset can exist without an output that has it
+	}
 	err := c.inverse(schema.AssetSpace, births, func(key, id []byte) {
-		if fp := c.Traits.Fingerprint; fp != nil {
-			want++
-			fingerprints.expect(fp.Of(id), equal(key), schema.FamilyAssetID, key,
-				"the row of its fingerprint does not point back to it")
+		fingerprint := func(info []byte) {
+			if fp := c.Traits.Fingerprint; fp != nil {
+				if name := fp.Of(id, info); name != nil {
+					want++
+					fingerprints.expect(name, equal(key), schema.FamilyAssetID, key,
+						"the row of its fingerprint does not point back to it")
+				}
+			}
 		}
+		if !derived {
+			fingerprint(nil)
+			return
+		}
+		id = bytes.Clone(id)
+		infos.add(key, func(info []byte) {
+			if info == nil {
+				c.problem(schema.FamilyAssetID, key, "its info is missing")
+				return
+			}
+			fingerprint(info)
+		})
 	})
 	if err != nil {
 		return err

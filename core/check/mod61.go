@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 
-	"birthmark/core/schema"
+	"birthmark/model"
 )
 
 // mod61 is an integer modulo the Mersenne prime 2^61-1.
@@ -14,9 +14,9 @@ const prime61 = 1<<61 - 1
 
 func mod61Of(n uint64) mod61 { return mod61(n % prime61) }
 
-func mod61OfWide(w schema.Int128) mod61 {
+func mod61OfWide(w model.Uint128) mod61 {
 	// 2^64 is 8 modulo the prime.
-	return mod61Of(uint64(w.Hi)).times(8).plus(mod61Of(w.Lo))
+	return mod61Of(w.Hi).times(8).plus(mod61Of(w.Lo))
 }
 
 // mod61OfBig reduces the absolute value of n.

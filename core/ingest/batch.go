@@ -25,6 +25,8 @@ type Batch struct {
 
 	inputs, keys, entries int // the lengths of spends, births and assetBirths
 
+	derives bool // assets are derived: BatchTx.derived has them
+
 	assets ledger.AssetDeltas // changes of asset totals and holdings
 	deltas []*ledger.Deltas   // changes of accounts
 	owners owners             // owners of the spent outputs
@@ -38,6 +40,7 @@ type BatchTx struct {
 	spends  int // index of the first of its spends in Batch.spends
 	outputs int // index of the first of its outputs in Batch.outputs
 	mints   []mint
+	derived *derived // only on chains with derived assets; nil: nothing
 }
 
 // outputAt is the index of an output's first birth in Batch.births and in Batch.assetBirths.
@@ -61,7 +64,7 @@ func describe(c model.Chain, t *BatchTx) string {
 // NewBatch is the first pass: it assigns a pointer to every transaction. The blocks must be consecutive children of
 // head. Error: bad_block.
 func NewBatch(l *schema.Layout, head model.Point, blocks []*model.Block) (*Batch, error) {
-	batch := &Batch{Blocks: blocks}
+	batch := &Batch{Blocks: blocks, derives: l.Traits.Tokens != nil}
 	var txs, outputs int
 	for _, b := range blocks {
 		if err := extends(l.Chain, head, b); err != nil {
@@ -94,6 +97,9 @@ func NewBatch(l *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 			for i := range t.Outputs {
 				batch.outputs = append(batch.outputs, outputAt{int32(batch.keys), int32(batch.entries)})
 				batch.keys += len(t.Outputs[i].Keys)
+				if batch.derives {
+					continue
+				}
 				for j := range t.Outputs[i].Assets {
 					if t.Outputs[i].Assets[j].Amount > 0 {
 						batch.entries++
@@ -194,11 +200,15 @@ func (b *Batch) contains(pk model.UtxoPk) bool {
 func (b *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx, oi int, buf []schema.AssetEntry) ledger.OutputAssets {
 	o, at := &t.Outputs[oi], b.outputs[t.outputs+oi]
 	h := ledger.OutputAssets{Entries: buf}
-	next := at.assets
-	for i := range o.Assets {
-		if o.Assets[i].Amount > 0 {
-			h.Entries = append(h.Entries, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: b.assetBirths[next]})
-			next++
+	if b.derives {
+		h.Entries = append(h.Entries, schema.Holdings(t.derived.entries(oi))...)
+	} else {
+		next := at.assets
+		for i := range o.Assets {
+			if o.Assets[i].Amount > 0 {
+				h.Entries = append(h.Entries, schema.AssetEntry{Amount: model.Uint128Of(o.Assets[i].Amount), Birth: b.assetBirths[next]})
+				next++
+			}
 		}
 	}
 	for ki := range o.Keys {

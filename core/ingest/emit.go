@@ -111,9 +111,13 @@ func (e *emitter) tx(t *BatchTx) error {
 			return fmt.Errorf("output %d: %w", t.OutputIndex(oi), err)
 		}
 	}
+	if t.derived != nil {
+		e.derived(t)
+	}
 	for _, m := range t.mints {
+		supply := schema.SupplyOf(m.amount)
 		e.key = schema.AppendSupplyKey(e.key[:0], m.birth, t.pk)
-		e.value = schema.AppendSupplyRow(e.value[:0], m.amount)
+		e.value = schema.AppendSupplyRow(e.value[:0], &supply)
 		e.put(schema.FamilyAssetSupply)
 		if len(m.info) > 0 && m.birth.Utxo.Tx() == t.pk {
 			e.key, e.value = m.birth.AppendTo(e.key[:0]), append(e.value[:0], m.info...)
@@ -122,6 +126,46 @@ func (e *emitter) tx(t *BatchTx) error {
 		}
 	}
 	return nil
+}
+
+// derived emits the rows of derived assets, except those of holdings.
+func (e *emitter) derived(t *BatchTx) {
+	for _, o := range t.derived.outputs {
+		pk, _ := t.pk.Utxo(t.OutputIndex(o.at)) // cannot fail: resolve computed the same pointer
+		e.value = e.value[:0]
+		for _, entry := range o.entries {
+			e.value = schema.AppendAssetEntry(e.value, pk, entry)
+			e.t.Checksum += schema.AmountChecksum(entry.Amount)
+		}
+		e.key = pk.AppendTo(e.key[:0])
+		e.put(schema.FamilyAssets)
+		holdings := schema.Holdings(o.entries)
+		e.t.Assets += uint64(len(holdings))
+		for i, entry := range holdings {
+			e.key = schema.AppendAssetRelationKey(e.key[:0], entry.Birth, model.AssetPk{Utxo: pk, Index: uint16(i)})
+			e.value = e.value[:0]
+			e.put(schema.FamilyAssetRelations)
+		}
+	}
+	for i := range t.derived.supplies {
+		s := &t.derived.supplies[i]
+		e.key = schema.AppendSupplyKey(e.key[:0], s.birth, t.pk)
+		e.value = schema.AppendSupplyRow(e.value[:0], &s.Supply)
+		e.put(schema.FamilyAssetSupply)
+	}
+	for i := range t.derived.births {
+		b := &t.derived.births[i]
+		e.key, e.value = b.Asset.AppendTo(e.key[:0]), append(e.value[:0], b.ID...)
+		e.put(schema.FamilyAssetID)
+		e.putBirth(schema.FamilyAssetBirth)
+		e.value = append(e.value[:0], b.Info...)
+		e.put(schema.FamilyAssetInfo)
+		e.t.Checksum += schema.InfoChecksum(b.Info)
+		if len(b.Name) > 0 {
+			e.key, e.value = append(e.key[:0], b.Name...), b.Asset.AppendTo(e.value[:0])
+			e.put(schema.FamilyFingerprint)
+		}
+	}
 }
 
 func (e *emitter) inputs(t *BatchTx) {
@@ -186,7 +230,7 @@ func (e *emitter) output(t *BatchTx, oi int) error {
 }
 
 func (e *emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
-	if len(o.Assets) == 0 {
+	if len(o.Assets) == 0 || e.batch.derives {
 		return
 	}
 	first := e.assets
@@ -198,7 +242,7 @@ func (e *emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 		birth := e.batch.assetBirths[e.assets]
 		e.assets++
 		e.t.Checksum += o.Assets[i].Amount
-		e.value = schema.AppendAssetEntry(e.value, pk, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: birth, Minted: t.minted(birth)})
+		e.value = schema.AppendAssetEntry(e.value, pk, schema.AssetEntry{Amount: model.Uint128Of(o.Assets[i].Amount), Birth: birth, Minted: t.minted(birth)})
 	}
 	if e.assets == first {
 		return
@@ -223,7 +267,7 @@ func (e *emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 		e.put(schema.FamilyAssetID)
 		e.putBirth(schema.FamilyAssetBirth)
 		if fp := e.Traits.Fingerprint; fp != nil {
-			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID)...), birth.AppendTo(e.value[:0])
+			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID, nil)...), birth.AppendTo(e.value[:0])
 			e.put(schema.FamilyFingerprint)
 		}
 	}
@@ -234,6 +278,13 @@ func (t *BatchTx) minted(birth model.AssetBirthPk) bool {
 	for i := range t.mints {
 		if t.mints[i].birth == birth {
 			return t.mints[i].amount.Sign() > 0
+		}
+	}
+	if t.derived != nil {
+		for i := range t.derived.supplies {
+			if s := &t.derived.supplies[i]; s.birth == birth {
+				return s.Mints
+			}
 		}
 	}
 	return false
@@ -260,6 +311,6 @@ func WriteRows(l *schema.Layout, batch *Batch, r storage.Reader, b storage.Batch
 	if len(batch.Txs) == 0 {
 		return nil
 	}
-	s := ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: model.UtxoPk(batch.Txs[0].pk)}
+	s := ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: model.UtxoPk(batch.Txs[0].pk), Derived: batch.derives}
 	return s.Apply(&batch.assets, batch.deltas)
 }

@@ -34,6 +34,7 @@ type resolver struct {
 	batches []*Batch // uncommitted batches, oldest first; the last one is batch
 
 	assetsStored bool // the database contains assets
+	replay       bool // the database has later blocks too
 
 	lookups *cache.Lookups
 	missed  []int32 // inputs that must be read from the database, in the order of Batch.spends
@@ -224,6 +225,9 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 // assets adds the lookups of an output's assets; place is the position of the first one in Lookups.Births.
 func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache.Chunk) error {
 	kept := 0
+	if v.Traits.Tokens != nil {
+		return nil // see derive
+	}
 	for i := range o.Assets {
 		a := &o.Assets[i]
 		if a.Amount == 0 {
@@ -248,6 +252,10 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache
 // reports whether the database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
 func Resolve(l *schema.Layout, c *cache.Caches, r storage.Reader, batches []*Batch, assets bool) error {
 	v := resolver{Layout: l, cache: c, batch: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets}
+	return v.run()
+}
+
+func (v *resolver) run() error {
 	v.burned.Space = schema.AssetSpace
 	return v.resolve()
 }

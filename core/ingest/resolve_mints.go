@@ -17,6 +17,9 @@ type mintLookup struct{ ti, mi int }
 // mints resolves the stated mints and burns, then finds implied burns. Errors: bad_block, unknown_asset.
 func (v *resolver) mints() error {
 	batch := v.batch
+	if batch.derives {
+		return v.assetDeltas()
+	}
 	for ti := range batch.Txs {
 		t := &batch.Txs[ti]
 		for mi := range t.Mints {
@@ -43,6 +46,9 @@ func (v *resolver) mints() error {
 // addBurns adds the lookups of assets that only burns name and no cache contains to v.burned. findBirths reads them with
 // those of the outputs.
 func (v *resolver) addBurns() {
+	if v.batch.derives {
+		return
+	}
 	for ti := range v.batch.Txs {
 		t := &v.batch.Txs[ti]
 		for mi := range t.Mints {
@@ -107,6 +113,9 @@ func (v *resolver) readMints() error {
 // isBalanced reports whether a transaction's assets must balance: every transaction on chains with implied burns or mints,
 // otherwise transactions that mint or burn. Genesis transactions may create assets without a mint.
 func (v *resolver) isBalanced(t *BatchTx) bool {
+	if v.batch.derives {
+		return false
+	}
 	return len(t.mints) > 0 || ((v.Traits.ImpliedBurns || v.Traits.ImpliedMints) && !t.genesis)
 }
 
@@ -115,11 +124,16 @@ func (v *resolver) isBalanced(t *BatchTx) bool {
 // in an input.
 func (v *resolver) assetDeltas() error {
 	batch := v.batch
-	if !v.assetsStored && !slices.ContainsFunc(v.batches, func(batch *Batch) bool { return len(batch.assetBirths) > 0 }) {
+	if !batch.derives && !v.assetsStored && !slices.ContainsFunc(v.batches, func(batch *Batch) bool { return len(batch.assetBirths) > 0 }) {
 		return nil
 	}
-	stored, err := v.readSpentAssets()
+	tokens := v.newTokens()
+	more, use := tokens.reads()
+	stored, err := v.readSpentAssets(more...)
 	if err != nil {
+		return err
+	}
+	if err := use(); err != nil {
 		return err
 	}
 	holders := v.Holders()
@@ -131,6 +145,9 @@ func (v *resolver) assetDeltas() error {
 			b = newAssetBalance(t)
 		}
 		for i, s := range batch.spends[t.spends : t.spends+len(t.Inputs)] {
+			if !v.mayHold(s.Utxo) {
+				continue
+			}
 			held := stored[s.Utxo]
 			if made := v.pendingWith(s.Utxo); made != nil {
 				tx := made.tx(s.Utxo.Tx())
@@ -142,9 +159,16 @@ func (v *resolver) assetDeltas() error {
 				ledger.DeltasOf(batch.deltas, o.Index).AddAssets(o.Birth, held.Entries, -1)
 			}
 			b.add(held.Entries, 1)
+			tokens.spend(t, i, held.Entries)
+		}
+		if err := tokens.derive(t); err != nil {
+			return err
 		}
 		for oi := range t.Outputs {
-			if len(t.Outputs[oi].Assets) == 0 {
+			if batch.derives && t.derived == nil {
+				break
+			}
+			if !batch.derives && len(t.Outputs[oi].Assets) == 0 {
 				continue
 			}
 			pk, err := t.pk.Utxo(t.OutputIndex(oi))
@@ -165,7 +189,7 @@ func (v *resolver) assetDeltas() error {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(err))
 		}
 		for _, m := range t.mints {
-			batch.assets.AddMint(m.birth, m.amount, 1)
+			batch.assets.AddMint(m.birth, schema.SupplyOf(m.amount), 1)
 		}
 	}
 	return nil
@@ -219,7 +243,7 @@ func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
 		return
 	}
 	for _, e := range entries {
-		n, amount := b.of(e.Birth), new(big.Int).SetUint64(e.Amount)
+		n, amount := b.of(e.Birth), e.Amount.Big()
 		if sign > 0 {
 			n.Add(n, amount)
 		} else {
@@ -257,15 +281,16 @@ func (b *assetBalance) finish(impliedBurns, impliedMints bool) error {
 	return nil
 }
 
-// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch.
-func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, error) {
-	if !v.assetsStored {
+// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch. It reads more in
+// the same call.
+func (v *resolver) readSpentAssets(more ...*storage.Read) (map[model.UtxoPk]ledger.OutputAssets, error) {
+	if !v.assetsStored && !v.batch.derives {
 		return nil, nil
 	}
 	first := v.batches[0]
 	var pks []model.UtxoPk
 	for _, s := range v.batch.spends {
-		if len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk) {
+		if (len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk)) && v.mayHold(s.Utxo) {
 			pks = append(pks, s.Utxo)
 		}
 	}
@@ -274,16 +299,19 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 	for n, at := range v.missed {
 		rows[v.batch.spends[at].Utxo] = v.missedRows[n]
 	}
-	return readHeld(v.Layout, v.r, pks, rows)
+	return readHeld(v.Layout, v.r, pks, rows, more...)
 }
 
 // readHeld reads the assets and holders of outputs; outputs without assets are absent from the result. outputs has the
-// rows of outputs that were read before.
-func readHeld(l *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs map[model.UtxoPk][]byte) (map[model.UtxoPk]ledger.OutputAssets, error) {
-	rows, err := r.GetMany(schema.FamilyAssets, schema.Keys(pks))
-	if err != nil {
+// rows of outputs that were read before. It reads more in the same call.
+func readHeld(
+	l *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs map[model.UtxoPk][]byte, more ...*storage.Read,
+) (map[model.UtxoPk]ledger.OutputAssets, error) {
+	assets := &storage.Read{Family: schema.FamilyAssets, Keys: schema.Keys(pks)}
+	if err := storage.ReadTogether(r, append(more, assets)...); err != nil {
 		return nil, err
 	}
+	rows := assets.Values
 	holders, found := l.Holders(), map[model.UtxoPk]ledger.OutputAssets{}
 	setHolder := func(pk model.UtxoPk, held ledger.OutputAssets, b []byte) error {
 		row, err := l.ParseUtxoRow(pk, b)
@@ -304,7 +332,10 @@ func readHeld(l *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs ma
 		if err != nil {
 			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
 		}
-		held := ledger.OutputAssets{Entries: entries}
+		held := ledger.OutputAssets{Entries: schema.Holdings(entries)}
+		if len(held.Entries) == 0 {
+			continue
+		}
 		found[pk] = held
 		if holders == nil {
 			continue
@@ -318,7 +349,8 @@ func readHeld(l *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs ma
 	if len(unread) == 0 {
 		return found, nil
 	}
-	if rows, err = r.GetMany(schema.FamilyUtxo, schema.Keys(unread)); err != nil {
+	rows, err := r.GetMany(schema.FamilyUtxo, schema.Keys(unread))
+	if err != nil {
 		return nil, err
 	}
 	for i, b := range rows {

@@ -114,8 +114,11 @@ func (u *Undo) blockValues(header []byte) error {
 // them.
 func (u *Undo) families() []storage.Family {
 	fs := []storage.Family{schema.FamilySpentUtxo, schema.FamilyTxHash, schema.FamilyUtxo}
-	if u.t.Rows[schema.FamilyAssets] > 0 {
+	if u.hasAssets() {
 		fs = append(fs, schema.FamilyAssets)
+	}
+	if u.Traits.Tokens != nil {
+		fs = append(fs, schema.FamilyAssetID)
 	}
 	for _, x := range u.Layout.All {
 		if x.Kind != model.PerBlock && (x.Active | x.Building).Has(schema.FeatureValues) {
@@ -123,6 +126,11 @@ func (u *Undo) families() []storage.Family {
 		}
 	}
 	return fs
+}
+
+// hasAssets reports whether the block can have rows of assets.
+func (u *Undo) hasAssets() bool {
+	return u.t.Rows[schema.FamilyAssets] > 0 || u.t.Rows[schema.FamilyAssetID] > 0
 }
 
 // below returns the block at height h-1; the origin if there is none.
@@ -208,7 +216,7 @@ func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batc
 
 // Finish writes the changes of balances and assets, and of the index that is being added. tip is the new tip.
 func (u *Undo) Finish(tip model.Point) error {
-	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64}
+	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64, Derived: u.Traits.Tokens != nil}
 	for _, d := range u.deltas {
 		d.Sort()
 	}

@@ -31,7 +31,12 @@ func (u *Undo) forgetAssets(births [][]byte) error {
 		u.remove(schema.FamilyAssetID, birth)
 		u.remove(schema.FamilyAssetBirth, schema.AppendBirthKey(nil, ids[i], birth))
 		if fp := u.Layout.Traits.Fingerprint; fp != nil {
-			u.remove(schema.FamilyFingerprint, fp.Of(ids[i]))
+			if name := fp.Of(ids[i], infos[i]); name != nil {
+				u.remove(schema.FamilyFingerprint, name)
+			}
+		}
+		if u.Traits.Tokens != nil {
+			u.assetDeltas.AddBirth(model.AssetBirthPk{Utxo: at.Utxo, Index: at.Ordinal}, -1)
 		}
 		if infos[i] != nil {
 			u.t.Checksum -= schema.InfoChecksum(infos[i])
@@ -43,7 +48,7 @@ func (u *Undo) forgetAssets(births [][]byte) error {
 
 // assets removes the asset entries, mints and burns of the block, and returns the removed entries by output.
 func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAssets, error) {
-	if u.t.Rows[schema.FamilyAssets] == 0 {
+	if !u.hasAssets() {
 		return nil, nil
 	}
 	// A minted asset occurs in an output of its transaction, a burned asset in an input.
@@ -62,19 +67,32 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 		if err != nil {
 			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
 		}
-		removed[pk] = ledger.OutputAssets{Entries: entries}
+		holdings := schema.Holdings(entries)
+		if len(holdings) > 0 {
+			removed[pk] = ledger.OutputAssets{Entries: holdings}
+		}
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
-			if e.Birth == model.AssetBirthPk(at) {
+			switch {
+			case i >= len(holdings):
+			case u.Traits.Tokens == nil && e.Birth == model.AssetBirthPk(at):
 				born = append(born, e.Birth.AppendTo(nil))
-			} else {
+			default:
 				u.remove(schema.FamilyAssetRelations, schema.AppendAssetRelationKey(nil, e.Birth, at))
 			}
 			touched[pk.Tx()] = append(touched[pk.Tx()], e.Birth)
-			u.t.Checksum -= e.Amount
+			u.t.Checksum -= schema.AmountChecksum(e.Amount)
 		}
-		u.t.Assets -= uint64(len(entries))
+		u.t.Assets -= uint64(len(holdings))
 		u.remove(schema.FamilyAssets, pk.AppendTo(nil))
+	}
+	if u.Traits.Tokens != nil {
+		for kv, err := range u.rows.of(schema.FamilyAssetID) {
+			if err != nil {
+				return nil, err
+			}
+			born = append(born, kv.Key)
+		}
 	}
 	utxos := make([]model.UtxoPk, len(spends))
 	for i, s := range spends {
@@ -124,7 +142,7 @@ func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 		if err != nil {
 			return fmt.Errorf("supply of the asset born at %v: %w", assets[i], err)
 		}
-		u.assetDeltas.AddMint(assets[i], row.Amount, -1)
+		u.assetDeltas.AddMint(assets[i], row.Supply, -1)
 		u.remove(schema.FamilyAssetSupply, key)
 	}
 	return nil

@@ -16,6 +16,7 @@ type Applier struct {
 	Totals *schema.Totals
 	// Values and assets born at NewFrom or later have no rows yet, so none are looked up.
 	NewFrom model.UtxoPk
+	Derived bool // assets are derived: they exist before and after an output has them
 
 	key, row  []byte // of the current row
 	spentHere []bool // of the current value, by delta: an output that the same blocks spend

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -32,21 +31,28 @@ func (o *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occ
 type AssetDeltas struct {
 	outputs []entryDelta
 	mints   []mintDelta
+	births  []birthDelta
 }
 
 // entryDelta is an asset entry of an output that is created or removed, spent or unspent again.
 type entryDelta struct {
 	asset            model.AssetBirthPk
 	holder, at       model.UtxoPk // the holder's birth, and the output; no holder if owned is false
-	amount           uint64
+	amount           model.Uint128
 	outputs, unspent int8
 	owned            bool
 }
 
 type mintDelta struct {
-	asset  model.AssetBirthPk
-	amount *big.Int
-	sign   int64
+	asset model.AssetBirthPk
+	schema.Supply
+	sign int64
+}
+
+// birthDelta is the birth of a derived asset that is added (1) or removed (-1).
+type birthDelta struct {
+	asset model.AssetBirthPk
+	sign  int8
 }
 
 // AddOutput adds an output with assets: outputs is 1 if it is created, -1 if it is removed; unspent is 1 if it becomes
@@ -58,14 +64,20 @@ func (d *AssetDeltas) AddOutput(at model.UtxoPk, o *OutputAssets, outputs, unspe
 }
 
 // AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
-func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, amount *big.Int, sign int64) {
-	d.mints = append(d.mints, mintDelta{asset, amount, sign})
+func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign int64) {
+	d.mints = append(d.mints, mintDelta{asset, s, sign})
+}
+
+// AddBirth adds the birth of a derived asset that is added (1) or removed (-1). Unlike other assets it has totals before
+// an output has it.
+func (d *AssetDeltas) AddBirth(asset model.AssetBirthPk, sign int8) {
+	d.births = append(d.births, birthDelta{asset, sign})
 }
 
 // holdingDelta is a change of the amount that a value holds of an asset.
 type holdingDelta struct {
 	schema.HoldingKey
-	amount schema.Int128
+	amount schema.HeldChange
 }
 
 // addHolding adds a delta to sums, whose last one may have the same key.
@@ -81,10 +93,11 @@ func addHolding(sums []holdingDelta, d holdingDelta) []holdingDelta {
 type totalsDelta struct {
 	asset model.AssetBirthPk
 	schema.AssetTotals
+	born int8 // 1: the asset is added, -1: it is removed; only derived assets
 }
 
 // sum adds up the deltas in the order of the rows.
-func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta, err error) {
+func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 	slices.SortFunc(d.outputs, func(a, b entryDelta) int {
 		if a.asset != b.asset {
 			return schema.CompareAssetBirths(a.asset, b.asset)
@@ -108,27 +121,55 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta, err 
 		}
 		if e.owned {
 			key := schema.HoldingKey{Asset: e.asset, Holder: model.BirthPk{Utxo: e.holder}}
-			holdings = addHolding(holdings, holdingDelta{key, schema.Int128Of(e.amount, int64(e.unspent))})
+			holdings = addHolding(holdings, holdingDelta{key, schema.HeldChangeOf(e.amount, int64(e.unspent))})
 		}
 		last = e
 	}
-	for _, m := range d.mints {
-		i, found := slices.BinarySearchFunc(totals, m.asset, func(t totalsDelta, asset model.AssetBirthPk) int {
-			return schema.CompareAssetBirths(t.asset, asset)
-		})
-		if !found { // minted assets come out, and burned ones go in
-			return nil, nil, fmt.Errorf("the asset born at %v is minted or burned and does not move", m.asset)
-		}
-		t := &totals[i]
-		sum, count := &t.Minted, &t.Mints
-		if m.amount.Sign() < 0 {
-			sum, count = &t.Burned, &t.Burns
-		}
-		*count += uint64(m.sign)
-		amount := new(big.Int).Abs(m.amount)
-		sum.Add(sum, amount.Mul(amount, big.NewInt(m.sign)))
+	totals = d.others(totals)
+	of := func(asset model.AssetBirthPk) *totalsDelta {
+		i, _ := slices.BinarySearchFunc(totals, asset, compareTotals)
+		return &totals[i]
 	}
-	return totals, holdings, nil
+	for _, m := range d.mints {
+		t, sign := of(m.asset), big.NewInt(m.sign)
+		if m.Mints {
+			t.Mints += uint64(m.sign)
+			t.Minted.Add(&t.Minted, new(big.Int).Mul(m.Minted, sign))
+		}
+		if m.Burns {
+			t.Burns += uint64(m.sign)
+			t.Burned.Add(&t.Burned, new(big.Int).Mul(m.Burned, sign))
+		}
+	}
+	for _, b := range d.births {
+		of(b.asset).born += b.sign
+	}
+	return totals, holdings
+}
+
+func compareTotals(t totalsDelta, asset model.AssetBirthPk) int {
+	return schema.CompareAssetBirths(t.asset, asset)
+}
+
+// others adds deltas of the assets that are born, minted or burned and do not move.
+func (d *AssetDeltas) others(totals []totalsDelta) []totalsDelta {
+	moved := len(totals)
+	add := func(asset model.AssetBirthPk) {
+		if _, found := slices.BinarySearchFunc(totals[:moved], asset, compareTotals); !found {
+			totals = append(totals, totalsDelta{asset: asset})
+		}
+	}
+	for _, m := range d.mints {
+		add(m.asset)
+	}
+	for _, b := range d.births {
+		add(b.asset)
+	}
+	if len(totals) > moved {
+		slices.SortFunc(totals, func(a, b totalsDelta) int { return schema.CompareAssetBirths(a.asset, b.asset) })
+		totals = slices.CompactFunc(totals, func(a, b totalsDelta) bool { return a.asset == b.asset })
+	}
+	return totals
 }
 
 // addTo adds the change to totals. It reports whether none of them became negative.
@@ -150,12 +191,9 @@ func (d *totalsDelta) addTo(t *schema.AssetTotals) bool {
 
 // assets adds the changes of holdings and of the totals of assets.
 func (a *Applier) assets(d *AssetDeltas) error {
-	totals, holdings, err := d.sum()
-	if err != nil {
-		return err
-	}
+	totals, holdings := d.sum()
 	last := 0 // the asset of the last holding: both are in the order of assets
-	err = a.holdings(schema.FamilyHoldings, holdings, schema.AppendHoldingKey, func(h *holdingDelta, rows int) {
+	err := a.holdings(schema.FamilyHoldings, holdings, schema.AppendHoldingKey, func(h *holdingDelta, rows int) {
 		for totals[last].asset != h.Asset {
 			last++
 		}
@@ -171,7 +209,7 @@ func (a *Applier) assets(d *AssetDeltas) error {
 			if err != nil || !d.addTo(&t) {
 				return b, invalid(err, "the totals of the asset born at %v", d.asset)
 			}
-			if t.Outputs == 0 {
+			if d.born < 0 || t.Outputs == 0 && !a.Derived {
 				return b, nil
 			}
 			return schema.AppendAssetTotalsRow(b, &t), nil
@@ -182,19 +220,20 @@ func (a *Applier) assets(d *AssetDeltas) error {
 // change adds: 1, 0 or -1.
 func (a *Applier) holdings(f storage.Family, changes []holdingDelta, key func([]byte, schema.HoldingKey) []byte,
 	counted func(d *holdingDelta, rows int)) error {
-	changes = slices.DeleteFunc(changes, func(d holdingDelta) bool { return d.amount == schema.Int128{} })
+	changes = slices.DeleteFunc(changes, func(d holdingDelta) bool { return d.amount == schema.HeldChange{} })
 	return update(a, f, changes,
 		func(d *holdingDelta) ([]byte, bool) {
 			return key(nil, d.HoldingKey), d.Asset.Utxo >= a.NewFrom || d.Holder.Utxo >= a.NewFrom
 		},
 		func(d *holdingDelta, b, row []byte) ([]byte, error) {
-			amount, err := parse(row, schema.ParseHolding)
-			if amount = amount.Add(d.amount); err != nil || amount.Negative() {
+			before, err := parse(row, schema.ParseHolding)
+			amount, ok := d.amount.Apply(before)
+			if err != nil || !ok {
 				return b, invalid(err, "the amount that the value born at %v holds of the asset born at %v", d.Holder, d.Asset)
 			}
 			if row == nil {
 				counted(d, 1)
-			} else if (amount == schema.Int128{}) {
+			} else if amount.IsZero() {
 				counted(d, -1)
 			}
 			return schema.AppendHolding(b, amount), nil // nothing for an amount of 0

@@ -63,7 +63,7 @@ func (d *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sig
 	}
 	for _, e := range entries {
 		key := schema.HoldingKey{Asset: e.Birth, Holder: birth}
-		d.assets = append(d.assets, holdingDelta{key, schema.Int128Of(e.Amount, sign*d.Sign)})
+		d.assets = append(d.assets, holdingDelta{key, schema.HeldChangeOf(e.Amount, sign*d.Sign)})
 	}
 }
 

@@ -79,7 +79,7 @@ func history(l *schema.Layout, rng *rand.Rand, n int) (txs []tx) {
 				if rng.IntN(9) == 0 {
 					amount = math.MaxUint64
 				}
-				o.Entries = append(o.Entries, schema.AssetEntry{Birth: asset, Amount: amount})
+				o.Entries = append(o.Entries, schema.AssetEntry{Birth: asset, Amount: model.Uint128Of(amount)})
 				t.mints[asset] = rng.Int64N(9) - 4
 			}
 			t.created, unspent = append(t.created, o), append(unspent, o)
@@ -112,7 +112,7 @@ func rowsOf(l *schema.Layout, txs []tx) rows {
 	}
 	for _, x := range l.Indexes {
 		accounts := map[model.BirthPk]*schema.Account{}
-		held := map[schema.HoldingKey]schema.Int128{}
+		held := map[schema.HoldingKey]model.Uint128{}
 		for _, t := range txs {
 			amounts := map[model.BirthPk]*schema.TxAmounts{}
 			in := func(birth model.BirthPk) (*schema.Account, *schema.TxAmounts) {
@@ -143,7 +143,7 @@ func rowsOf(l *schema.Layout, txs []tx) rows {
 					put(x, schema.IndexUnspent, schema.AppendRelationKey(nil, x, birth, o.pk), nil)
 					for _, e := range o.Entries {
 						key := schema.HoldingKey{Asset: e.Birth, Holder: birth}
-						held[key] = held[key].Add(schema.Int128Of(e.Amount, 1))
+						held[key], _ = held[key].Add(e.Amount)
 					}
 				}
 			}
@@ -159,7 +159,7 @@ func rowsOf(l *schema.Layout, txs []tx) rows {
 		}
 	}
 	totals := map[model.AssetBirthPk]*schema.AssetTotals{}
-	holdings := map[schema.HoldingKey]schema.Int128{}
+	holdings := map[schema.HoldingKey]model.Uint128{}
 	for _, t := range txs {
 		for _, o := range t.created {
 			counted := map[model.AssetBirthPk]bool{}
@@ -176,7 +176,7 @@ func rowsOf(l *schema.Layout, txs []tx) rows {
 				counted[e.Birth] = true
 				if o.HasHolder && !spent[o.pk] {
 					key := schema.HoldingKey{Asset: e.Birth, Holder: o.Holder}
-					holdings[key] = holdings[key].Add(schema.Int128Of(e.Amount, 1))
+					holdings[key], _ = holdings[key].Add(e.Amount)
 				}
 			}
 		}
@@ -235,7 +235,7 @@ func write(t *testing.T, l *schema.Layout, s storage.Store, totals *schema.Total
 			assets.AddOutput(t.created[i].pk, &t.created[i].OutputAssets, int8(sign), int8(sign))
 		}
 		for asset, amount := range t.mints {
-			assets.AddMint(asset, big.NewInt(amount), sign)
+			assets.AddMint(asset, schema.SupplyOf(big.NewInt(amount)), sign)
 		}
 	}
 	err := s.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
@@ -326,7 +326,7 @@ func TestNegativeSumsAreRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	birth := model.BirthPk{Utxo: 7}
-	entries := []schema.AssetEntry{{Birth: model.AssetBirthPk{Utxo: 7}, Amount: 1}}
+	entries := []schema.AssetEntry{{Birth: model.AssetBirthPk{Utxo: 7}, Amount: model.Uint128Of(1)}}
 	for _, c := range []struct {
 		want string
 		add  func(*ledger.AssetDeltas, *ledger.Deltas)
@@ -338,8 +338,8 @@ func TestNegativeSumsAreRejected(t *testing.T) {
 		{"the totals of the asset born at 0/0/7/0 would become negative", func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
 			a.AddOutput(7, &ledger.OutputAssets{Entries: entries}, -1, 0)
 		}},
-		{"the asset born at 0/0/7/0 is minted or burned and does not move", func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
-			a.AddMint(entries[0].Birth, big.NewInt(1), -1)
+		{"the totals of the asset born at 0/0/7/0 would become negative", func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
+			a.AddMint(entries[0].Birth, schema.SupplyOf(big.NewInt(1)), -1)
 		}},
 	} {
 		s := memory.New()

@@ -58,27 +58,29 @@ func (q *Query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer
 			Minted:    t.Minted.String(), Burned: t.Burned.String(), Supply: new(big.Int).Sub(&t.Minted, &t.Burned).String(),
 			MintCount: t.Mints, BurnCount: t.Burns, OutputCount: t.Outputs, UnspentCount: t.Unspent,
 		}
-		if fp := q.Traits.Fingerprint; fp != nil {
-			a.Fingerprint = fp.Format(fp.Of(ids[i]))
-		}
 		if q.Holders() != nil {
 			a.HolderCount = &t.Holders
 		}
 	}
-	return answers, q.describe(answers, keys)
+	return answers, q.describe(answers, ids, keys)
 }
 
-// describe adds the metadata that was registered when the assets were minted.
-func (q *Query) describe(answers []AssetAnswer, births [][]byte) error {
+// describe adds the fingerprints, and the metadata that was registered when the assets were minted.
+func (q *Query) describe(answers []AssetAnswer, ids, births [][]byte) error {
 	describer, ok := q.Chain.(model.AssetDescriber)
-	if !ok {
-		return nil
-	}
-	infos, err := q.R.GetMany(schema.FamilyAssetInfo, births)
-	if err != nil {
-		return err
+	infos := make([][]byte, len(births))
+	if ok {
+		var err error
+		if infos, err = q.R.GetMany(schema.FamilyAssetInfo, births); err != nil {
+			return err
+		}
 	}
 	for i, info := range infos {
+		if fp := q.Traits.Fingerprint; fp != nil {
+			if name := fp.Of(ids[i], info); name != nil {
+				answers[i].Fingerprint = fp.Format(name)
+			}
+		}
 		if info != nil {
 			d := describer.DescribeAsset(info)
 			answers[i].Name, answers[i].Description, answers[i].Decimals = d.Name, d.Description, d.Decimals
@@ -118,15 +120,29 @@ func (qs Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (
 		}
 		hashes, err := q.Hashes(txs)
 		for _, e := range events {
-			action := "mint"
-			if e.Amount.Sign() < 0 {
-				action = "burn"
+			for _, amount := range supplyEvents(&e) {
+				action := "mint"
+				if amount.Sign() < 0 {
+					action = "burn"
+				}
+				answer := AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.TxIndex(e.Tx), action, amount.String()}
+				a.Events = append(a.Events, answer)
 			}
-			answer := AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.TxIndex(e.Tx), action, e.Amount.String()}
-			a.Events = append(a.Events, answer)
 		}
 		return a, err
 	})
+}
+
+// supplyEvents returns what a transaction mints, then what it burns as a negative number. On a chain with derived assets
+// it can do both, so a page can have more entries than its limit.
+func supplyEvents(s *schema.SupplyRow) (amounts []*big.Int) {
+	if s.Mints {
+		amounts = append(amounts, s.Minted)
+	}
+	if s.Burns {
+		amounts = append(amounts, new(big.Int).Neg(s.Burned))
+	}
+	return amounts
 }
 
 // AssetHolders returns a page of the addresses that hold an asset, with their amounts, in the order in which the

@@ -204,7 +204,7 @@ func (q *Query) addAssets(b *balance, pks []model.UtxoPk, sign int) error {
 			n = new(big.Int)
 			b.assets[e.Birth] = n
 		}
-		if v.SetUint64(e.Amount); sign < 0 {
+		if v.Set(e.Amount.Big()); sign < 0 {
 			v.Neg(v)
 		}
 		n.Add(n, v)

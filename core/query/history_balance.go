@@ -217,7 +217,7 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 			if n >= len(outputs) {
 				sum = &m.sent
 			}
-			sum.Add(sum, new(big.Int).SetUint64(e.Amount))
+			sum.Add(sum, e.Amount.Big())
 		}
 	}
 	for i := range answers {

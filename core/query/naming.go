@@ -81,7 +81,7 @@ func assetParts(chain model.Chain, id string) *AssetParts {
 	if in.Name != "" {
 		text = &in.Name
 	}
-	return &AssetParts{Policy: in.Group, Name: &name, NameText: &text, Fingerprint: fp.Format(fp.Of(b))}
+	return &AssetParts{Policy: in.Group, Name: &name, NameText: &text, Fingerprint: fp.Format(fp.Of(b, nil))}
 }
 
 // cutRef splits TXHASH:N, or TXHASH#N as Cardano's tools write it.

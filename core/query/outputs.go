@@ -92,8 +92,8 @@ func (q *Query) loadOutputs(l *pointers.Load, pks []model.UtxoPk, rows [][]byte,
 		copy(o.rows[unread:], rows)
 		l.UtxoRows(pks[:unread], o.rows)
 	}
-	if q.Totals.Assets > 0 {
-		o.entries = l.Assets(pks)
+	if q.Totals.Rows[schema.FamilyAssets] > 0 {
+		o.entries = l.AssetEntries(pks)
 	}
 	txs, heights := make([]model.TxPk, len(pks)), make([]model.HeightPk, 0, len(pks))
 	for i, pk := range pks {
@@ -210,13 +210,13 @@ func setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrence, texts ma
 // setAssets sets the assets of outputs, whose ids are in the order of births.
 func setAssets(answers []OutputAnswer, entries [][]schema.AssetEntry, births []model.AssetBirthPk, ids []string) {
 	for i := range entries {
-		for _, e := range entries[i] {
+		for _, e := range schema.Holdings(entries[i]) {
 			action := "transfer"
 			if e.Minted {
 				action = "mint"
 			}
 			at, _ := slices.BinarySearchFunc(births, e.Birth, schema.CompareAssetBirths)
-			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{Asset: ids[at], Amount: strconv.FormatUint(e.Amount, 10), Action: action})
+			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{Asset: ids[at], Amount: e.Amount.String(), Action: action})
 		}
 	}
 }

@@ -42,6 +42,7 @@ func newPastWorld(t *testing.T, v modeltest.Variant, seed uint64, assets bool) *
 			b.Txs[i].Mints = nil
 			for n := range b.Txs[i].Outputs {
 				b.Txs[i].Outputs[n].Assets = nil
+				b.Txs[i].Message = nil
 			}
 		}
 	}

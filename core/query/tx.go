@@ -131,7 +131,9 @@ func (m *mintLoad) answers() (mints []MintAnswer, err error) {
 		if err != nil {
 			return nil, err
 		}
-		mints = append(mints, MintAnswer{Asset: m.ids[i], Amount: row.Amount.String()})
+		for _, e := range supplyEvents(&row) {
+			mints = append(mints, MintAnswer{Asset: m.ids[i], Amount: e.String()})
+		}
 	}
 	return mints, nil
 }

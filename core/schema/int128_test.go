@@ -34,3 +34,34 @@ func TestWideIsTheNumber(t *testing.T) {
 		}
 	}
 }
+
+// Sums of changes, and what they make of an amount, are those of big.Int, also beyond 128 bits.
+func TestHeldChangesAreTheNumbers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	limit := new(big.Int).Lsh(big.NewInt(1), 128)
+	applied := 0
+	for range 4000 {
+		var sum HeldChange
+		want := new(big.Int)
+		for range 1 + rng.IntN(6) {
+			amount, sign := amount128(rng), int64(rng.IntN(3)-1)
+			sum = sum.Add(HeldChangeOf(amount, sign))
+			want.Add(want, new(big.Int).Mul(amount.Big(), big.NewInt(sign)))
+		}
+		before := amount128(rng)
+		got, ok := sum.Apply(before)
+		want.Add(want, before.Big())
+		if fits := want.Sign() >= 0 && want.Cmp(limit) < 0; ok != fits || ok && got.String() != want.String() {
+			t.Fatalf("%v with the changes is %v, %t, expected %v", before, got, ok, want)
+		}
+		if ok {
+			applied++
+			if b := AppendHolding(nil, got); string(b) != string(want.Bytes()) {
+				t.Fatalf("%v has the bytes %x", want, b)
+			}
+		}
+	}
+	if applied < 500 {
+		t.Errorf("%d of 4000 fit", applied)
+	}
+}

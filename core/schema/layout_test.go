@@ -34,15 +34,16 @@ func goldenRows() (rows []goldenRow) {
 		birth  = model.BirthPk{Utxo: pk - 5<<38, Ordinal: 2}
 		asset  = model.AssetBirthPk{Utxo: pk - 6<<38, Index: 1}
 		text   = []byte("text")
-		amount = Int128{0, 300}
+		amount = model.Uint128Of(300)
 		layout = rowLayout()
 	)
+	burned := SupplyOf(big.NewInt(-1000))
 	put := func(d declaration, key, value []byte) {
 		rows = append(rows, goldenRow{d.Name, d.key, d.value, key, value, false})
 	}
 	one, many := layout.ByNumber(1), layout.ByNumber(200)
 	row := UtxoRow{Value: 5_000_000_000, Occurrences: []Occurrence{{one, birth}, {many, birth}}}
-	entry := AssetEntry{Amount: 250, Birth: asset, Minted: true}
+	entry := AssetEntry{Amount: model.Uint128Of(250), Birth: asset, Minted: true}
 	totals := AssetTotals{Outputs: 9, Unspent: 2, Holders: 1, Mints: 3, Burns: 1}
 	totals.Minted.SetInt64(1000)
 	totals.Burned.SetInt64(5)
@@ -56,11 +57,11 @@ func goldenRows() (rows []goldenRow) {
 	put(utxoFamily, pk.AppendTo(nil), AppendUtxoRow(nil, pk, &row))
 	put(spentUtxoFamily, model.InputPk(pk+9).AppendTo(nil), pk.AppendTo(nil))
 	put(spentInputFamily, pk.AppendTo(nil), model.InputPk(pk+9).AppendTo(nil))
-	put(assetsFamily, pk.AppendTo(nil), AppendAssetEntry(AppendAssetEntry(nil, pk, entry), pk, AssetEntry{Amount: 1, Birth: asset}))
+	put(assetsFamily, pk.AppendTo(nil), AppendAssetEntry(AppendAssetEntry(nil, pk, entry), pk, AssetEntry{Amount: model.Uint128Of(1), Birth: asset}))
 	put(assetIDFamily, asset.AppendTo(nil), text)
 	put(assetBirthFamily, AppendBirthKey(nil, text, asset.AppendTo(nil)), nil)
 	put(assetRelationsFamily, AppendAssetRelationKey(nil, asset, model.AssetPk{Utxo: pk, Index: 4}), nil)
-	put(supplyFamily, AppendSupplyKey(nil, asset, pk.Tx()), AppendSupplyRow(nil, big.NewInt(-1000)))
+	put(supplyFamily, AppendSupplyKey(nil, asset, pk.Tx()), AppendSupplyRow(nil, &burned))
 	orphan := OrphanRow{Number: 3, Height: pk.Height(), Hash: hash, Time: 1_600_000_000, OrphanedAt: 1_600_000_700, Depth: 1}
 	put(orphanFamily, OrphanKey(3), AppendOrphanRow(nil, &orphan))
 	put(fingerprintFamily, text, asset.AppendTo(nil))

@@ -22,6 +22,7 @@ var (
 
 	MetaRawFiles = []byte("raw_files")
 	MetaRevision = []byte("revision") // see [model.Reviser]
+	MetaAssets   = []byte("assets")   // see [model.Tokens]
 )
 
 var metaFamily = declare(FamilyMeta, "meta", storage.Lookup, 0,
@@ -48,6 +49,7 @@ var metaSchema = []struct{ name, value, purpose string }{
 			"their tx_pk. Both are modulo 2^64"},
 	{string(MetaRaw), "state", "exists if raw transactions are stored; a byte 1: they are being added; 2: they are being found again"},
 	{string(MetaRevision), "uvarint", "how many changes of the chain's values of indexes the values include; no row: none"},
+	{string(MetaAssets), "text", "the rules that derive assets, such as runes; no row: none"},
 	{string(MetaRawFiles), "state", "likewise for the places of raw transactions in a node's files"},
 	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|uvarint raw_checksum|" +
 		"[uvarint family|uvarint rows]",
@@ -123,7 +125,8 @@ func (r *reader) counts() map[storage.Family]uint64 {
 	return rows
 }
 
-func parseTotals(b []byte) (Totals, error) {
+// ParseTotals parses the result of [Totals.AppendTo].
+func ParseTotals(b []byte) (Totals, error) {
 	r := reader{b: b}
 	t := Totals{
 		Assets: r.uvarint("assets"), GenesisTxs: r.uvarint("genesis transactions"),
@@ -138,22 +141,23 @@ func parseTotals(b []byte) (Totals, error) {
 type Identity struct {
 	Chain, Network string
 	Format         int
+	Assets         string             // the name of the rules that derive assets; empty: none
 	Definitions    []model.Definition // of custom indexes; empty if the format is another version
 }
 
 func ReadIdentity(r storage.Reader) (id Identity, ok bool, err error) {
-	vs, err := r.GetMany(FamilyMeta, [][]byte{MetaFormat, MetaChain, MetaNetwork, MetaIndexes})
+	vs, err := r.GetMany(FamilyMeta, [][]byte{MetaFormat, MetaChain, MetaNetwork, MetaIndexes, MetaAssets})
 	if err != nil || vs[0] == nil {
 		return id, false, err
 	}
-	id, err = ParseIdentity(vs[0], vs[1], vs[2], vs[3])
+	id, err = ParseIdentity(vs[0], vs[1], vs[2], vs[3], vs[4])
 	return id, err == nil, err
 }
 
 // ParseIdentity parses the rows of meta with these names.
-func ParseIdentity(format, chain, network, indexes []byte) (id Identity, err error) {
+func ParseIdentity(format, chain, network, indexes, assets []byte) (id Identity, err error) {
 	f := reader{b: format}
-	id = Identity{Chain: string(chain), Network: string(network), Format: f.size("format")}
+	id = Identity{Chain: string(chain), Network: string(network), Format: f.size("format"), Assets: string(assets)}
 	if err := f.end(); err != nil {
 		return id, fmt.Errorf("meta format: %w", err)
 	}

@@ -96,6 +96,17 @@ func (r *reader) uvarint(what string) uint64 {
 	return v
 }
 
+// uvarint128 reads an amount of an asset, in its only encoding.
+func (r *reader) uvarint128(what string) model.Uint128 {
+	v, n, err := model.Uvarint128(r.b)
+	if err != nil || (n > 1 && r.b[n-1] == 0) {
+		r.fail(what + " is not a uvarint")
+		return model.Uint128{}
+	}
+	r.b = r.b[n:]
+	return v
+}
+
 func (r *reader) varint(what string) int64 {
 	u := r.uvarint(what)
 	return int64(u>>1) ^ -int64(u&1)

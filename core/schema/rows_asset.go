@@ -55,39 +55,95 @@ func ParseAssetRelationRow(key, value []byte) (AssetRelationRow, error) {
 
 var supplyFamily = declare(FamilyAssetSupply, "asset_supply_by_tx_pk", storage.Grouped, 0,
 	"asset_birth_pk|tx_pk", "sign|magnitude",
-	"the amount of an asset that a transaction minted (sign 0) or burned (sign 1)")
+	"the amount of an asset that a transaction minted (sign 0) or burned (sign 1). If assets are derived, the sign 2 and "+
+		"uvarint length|minted|burned: it minted an amount, perhaps 0, and burned another, perhaps 0")
 
-// SupplyRow is the amount of an asset that a transaction minted (positive) or burned (negative).
+// SupplyRow is the amount of an asset that a transaction minted or burned.
 type SupplyRow struct {
-	Birth  model.AssetBirthPk
-	Tx     model.TxPk
-	Amount *big.Int
+	Birth model.AssetBirthPk
+	Tx    model.TxPk
+	Supply
+}
+
+// Supply is a change of the supply of an asset by one transaction.
+type Supply struct {
+	Amount         *big.Int // minted minus burned
+	Minted, Burned *big.Int
+	Mints, Burns   bool // false: the amount is 0; a mint can be of 0
+}
+
+// supplyBoth is the first byte of a row with both amounts.
+const supplyBoth = 2
+
+// SupplyOf returns the change of an amount that is minted (positive) or burned (negative).
+func SupplyOf(amount *big.Int) Supply {
+	s := Supply{Amount: amount, Minted: new(big.Int), Burned: new(big.Int), Mints: amount.Sign() > 0, Burns: amount.Sign() < 0}
+	if s.Burns {
+		s.Burned.Neg(amount)
+	} else {
+		s.Minted = amount
+	}
+	return s
+}
+
+// SupplyOfToken returns the change that rules derived.
+func SupplyOfToken(t *model.TokenSupply) Supply {
+	s := Supply{Minted: t.Minted.Big(), Burned: t.Burned.Big(), Mints: t.Mints, Burns: !t.Burned.IsZero()}
+	s.Amount = new(big.Int).Sub(s.Minted, s.Burned)
+	return s
 }
 
 func AppendSupplyKey(b []byte, birth model.AssetBirthPk, tx model.TxPk) []byte {
 	return tx.AppendTo(birth.AppendTo(b))
 }
 
-func AppendSupplyRow(b []byte, amount *big.Int) []byte {
-	sign := byte(0)
-	if amount.Sign() < 0 {
-		sign = 1
+func AppendSupplyRow(b []byte, s *Supply) []byte {
+	switch {
+	case s.Mints && (s.Burns || s.Minted.Sign() == 0):
+		minted := s.Minted.Bytes()
+		b = binary.AppendUvarint(append(b, supplyBoth), uint64(len(minted)))
+		return append(append(b, minted...), s.Burned.Bytes()...)
+	case s.Mints:
+		return append(append(b, 0), s.Minted.Bytes()...)
 	}
-	return append(append(b, sign), amount.Bytes()...)
+	return append(append(b, 1), s.Burned.Bytes()...)
 }
 
 func ParseSupplyRow(key, value []byte) (SupplyRow, error) {
 	r := reader{b: key}
-	row := SupplyRow{Birth: r.assetBirth(), Tx: r.tx(), Amount: new(big.Int)}
-	if len(value) < 2 || value[0] > 1 || value[1] == 0 {
-		r.fail(fmt.Sprintf("%x is not a signed amount", value))
-		return row, r.err
+	row := SupplyRow{Birth: r.assetBirth(), Tx: r.tx()}
+	if err := r.end(); err != nil {
+		return row, err
 	}
-	row.Amount.SetBytes(value[1:])
-	if value[0] == 1 {
-		row.Amount.Neg(row.Amount)
+	if len(value) < 2 || value[0] > supplyBoth || value[0] < supplyBoth && value[1] == 0 {
+		return row, fmt.Errorf("%w: %x is not a change of the supply", ErrRow, value)
 	}
-	return row, r.end()
+	if value[0] < supplyBoth {
+		amount := new(big.Int).SetBytes(value[1:])
+		if value[0] == 1 {
+			amount.Neg(amount)
+		}
+		row.Supply = SupplyOf(amount)
+		return row, nil
+	}
+	r = reader{b: value[1:]}
+	minted, burned := r.magnitudes("length of minted")
+	row.Supply = Supply{Amount: new(big.Int).Sub(minted, burned), Minted: minted, Burned: burned, Mints: true, Burns: burned.Sign() > 0}
+	if r.err == nil && minted.Sign() > 0 && !row.Burns {
+		r.fail("the row of a mint has both amounts")
+	}
+	return row, r.err
+}
+
+// magnitudes reads [uvarint length|first|second], up to the end, both big-endian without leading zeros.
+func (r *reader) magnitudes(length string) (first, second *big.Int) {
+	head := r.take(int(r.atMost(uint64(len(r.b)), length)), "amount")
+	for _, magnitude := range [][]byte{head, r.b} {
+		if r.err == nil && len(magnitude) > 0 && magnitude[0] == 0 {
+			r.fail("amount begins with 0")
+		}
+	}
+	return new(big.Int).SetBytes(head), new(big.Int).SetBytes(r.b)
 }
 
 var holdingsFamily = declare(FamilyHoldings, "asset_holdings", storage.Lookup, present,
@@ -104,7 +160,7 @@ type HoldingKey struct {
 // HoldingRow is a holding.
 type HoldingRow struct {
 	HoldingKey
-	Amount Int128
+	Amount model.Uint128
 }
 
 func AppendHoldingKey(b []byte, k HoldingKey) []byte {
@@ -121,14 +177,16 @@ func ParseHoldingRow(key, value []byte) (HoldingRow, error) {
 }
 
 // AppendHolding appends the value of asset_holdings and of an index's held_assets, which is positive.
-func AppendHolding(b []byte, amount Int128) []byte { return amount.appendTo(b) }
+func AppendHolding(b []byte, amount model.Uint128) []byte {
+	return Int128{int64(amount.Hi), amount.Lo}.appendTo(b)
+}
 
 // ParseHolding decodes such a value.
-func ParseHolding(b []byte) (Int128, error) {
+func ParseHolding(b []byte) (model.Uint128, error) {
 	if len(b) == 0 {
-		return Int128{}, fmt.Errorf("%w: a holding is empty", ErrRow)
+		return model.Uint128{}, fmt.Errorf("%w: a holding is empty", ErrRow)
 	}
-	return ParseInt128(b)
+	return parseUint128(b)
 }
 
 var assetTotalsFamily = declare(FamilyAssetTotals, "asset_totals_by_birth_pk", storage.Lookup, present,
@@ -157,15 +215,9 @@ func ParseAssetTotalsRow(b []byte) (t AssetTotals, err error) {
 	r := reader{b: b}
 	t.Outputs, t.Unspent, t.Holders = r.uvarint("outputs"), r.uvarint("unspent outputs"), r.uvarint("holders")
 	t.Mints, t.Burns = r.uvarint("mints"), r.uvarint("burns")
-	minted := r.take(int(r.atMost(uint64(len(b)), "length of minted")), "minted")
-	for _, magnitude := range [][]byte{minted, r.b} {
-		if r.err == nil && len(magnitude) > 0 && magnitude[0] == 0 {
-			r.fail("amount begins with 0")
-		}
-	}
+	minted, burned := r.magnitudes("length of minted")
 	if r.err == nil {
-		t.Minted.SetBytes(minted)
-		t.Burned.SetBytes(r.b)
+		t.Minted, t.Burned = *minted, *burned
 	}
 	return t, r.err
 }

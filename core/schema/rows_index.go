@@ -239,7 +239,7 @@ var heldFamily = declare(IndexHeld, "I_held_assets", storage.Lookup, present,
 type HeldRow struct {
 	Birth  model.BirthPk
 	Asset  model.AssetBirthPk
-	Amount Int128
+	Amount model.Uint128
 }
 
 func AppendHeldKey(b []byte, x *Index, birth model.BirthPk, asset model.AssetBirthPk) []byte {

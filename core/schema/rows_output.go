@@ -106,18 +106,20 @@ var spentInputFamily = declare(FamilySpentInput, "spent_input_pk_by_utxo_pk", st
 // on average. Reading one entry decodes the row.
 var assetsFamily = declare(FamilyAssets, "assets_by_utxo_pk", storage.Lookup, 0,
 	"utxo_pk", "[uvarint amount|uvarint utxo_pk-birth_pk|uvarint birth_index*2+minted]",
-	"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset")
+	"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset. "+
+		"If assets are derived, entries of amount 0 follow in the row of a transaction's first output: assets that it mints or "+
+		"burns although no input and no output has them")
 
 // AssetEntry is one entry of the assets of an output.
 type AssetEntry struct {
-	Amount uint64
+	Amount model.Uint128
 	Birth  model.AssetBirthPk
 	Minted bool
 }
 
 // AppendAssetEntry appends one entry to the row of an output.
 func AppendAssetEntry(b []byte, pk model.UtxoPk, e AssetEntry) []byte {
-	b = binary.AppendUvarint(b, e.Amount)
+	b = e.Amount.AppendUvarint(b)
 	b = binary.AppendUvarint(b, uint64(pk-e.Birth.Utxo))
 	last := uint64(e.Birth.Index) << 1
 	if e.Minted {
@@ -130,10 +132,22 @@ func ParseAssetsRow(pk model.UtxoPk, b []byte) ([]AssetEntry, error) {
 	r := reader{b: b}
 	var entries []AssetEntry
 	for len(r.b) > 0 {
-		e := AssetEntry{Amount: r.uvarint("amount"), Birth: model.AssetBirthPk{Utxo: r.distance(pk)}}
+		e := AssetEntry{Amount: r.uvarint128("amount")}
+		e.Birth.Utxo = r.distance(pk)
 		last := r.atMost(1<<17-1, "birth_index and minted")
 		e.Birth.Index, e.Minted = uint16(last>>1), last&1 == 1
 		entries = append(entries, e)
 	}
 	return entries, r.end()
 }
+
+// Holdings returns the entries that are holdings: without those of amount 0 at the end.
+func Holdings(entries []AssetEntry) []AssetEntry {
+	for len(entries) > 0 && entries[len(entries)-1].Amount.IsZero() {
+		entries = entries[:len(entries)-1]
+	}
+	return entries
+}
+
+// AmountChecksum is the part of the checksum in meta that an asset entry adds.
+func AmountChecksum(a model.Uint128) uint64 { return a.Lo + 3*a.Hi }

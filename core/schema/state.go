@@ -86,7 +86,7 @@ func (sr *StateReader) parseTotals(row []byte) (Totals, error) {
 	if last := sr.last.Load(); last != nil && last.row == string(row) {
 		return last.Totals, nil
 	}
-	t, err := parseTotals(row)
+	t, err := ParseTotals(row)
 	if err == nil {
 		sr.last.Store(&parsedTotals{string(row), t})
 	}

@@ -150,9 +150,11 @@ func (m *txReader) fill(txs []TxIO) error {
 		return err
 	}
 	for i, o := range all {
-		if o.Assets, err = ParseAssetsRow(o.Pk, rows[i]); err != nil && !m.lenient {
+		entries, err := ParseAssetsRow(o.Pk, rows[i])
+		if err != nil && !m.lenient {
 			return fmt.Errorf("assets of output %v: %w", o.Pk, err)
 		}
+		o.Assets = Holdings(entries)
 	}
 	return nil
 }

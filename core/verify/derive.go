@@ -46,8 +46,16 @@ func (v *verifier) derive(b *model.Block, first model.TxPk) (*blockRows, error) 
 	if b.Height == v.first {
 		parent = model.Point{}
 	}
+	if b.Height != v.next {
+		v.tokens.Clear()
+	}
+	v.next = b.Height + 1
 	d := &blockRows{values: map[rowKey][]byte{}}
-	return d, ingest.Derive(v.Layout, parentReader{v.r, v.Layout, first.AppendTo(nil)}, parent, []*model.Block{b}, d)
+	err := ingest.Derive(v.Layout, parentReader{v.r, v.Layout, first.AppendTo(nil)}, parent, []*model.Block{b}, d, &v.tokens)
+	if err != nil {
+		v.tokens.Clear()
+	}
+	return d, err
 }
 
 // parentReader reads the database as it was before a block: it hides the rows of that block and of later ones. It hides
@@ -61,7 +69,11 @@ type parentReader struct {
 func (r parentReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	values, err := r.Reader.GetMany(f, keys)
 	for i := range values {
-		if f == schema.FamilySpentInput || bytes.Compare(keys[i], r.first) >= 0 {
+		pointer := keys[i]
+		if f == schema.FamilyFingerprint { // its values are pointers, and its keys are not
+			pointer = values[i]
+		}
+		if f == schema.FamilySpentInput || bytes.Compare(pointer, r.first) >= 0 {
 			values[i] = nil
 		}
 	}

@@ -80,7 +80,10 @@ func (v *verifier) meaning(row blockRow) (pointer []byte, what, text string, err
 	case schema.FamilyAssetSupply:
 		supply, err := schema.ParseSupplyRow(key, value)
 		what = "mint or burn of " + v.valueAt(schema.AssetSpace, key)
-		return tail(model.PkOrdinalSize), what, fmt.Sprint(supply.Amount), err
+		if text = fmt.Sprint(supply.Amount); supply.Mints && supply.Burns {
+			text = fmt.Sprintf("%v less %v", supply.Minted, supply.Burned)
+		}
+		return tail(model.PkOrdinalSize), what, text, err
 	case schema.FamilyFingerprint:
 		return value, "found by fingerprint: asset born in output #", v.valueAt(schema.AssetSpace, value), nil
 	case schema.FamilyAssetInfo:
@@ -168,7 +171,7 @@ func (v *verifier) assetsText(key, value []byte) (string, error) {
 		if e.Minted {
 			action = "mint"
 		}
-		texts = append(texts, fmt.Sprintf("%s %d %s", action, e.Amount, v.valueAt(schema.AssetSpace, e.Birth.AppendTo(nil))))
+		texts = append(texts, fmt.Sprintf("%s %s %s", action, e.Amount, v.valueAt(schema.AssetSpace, e.Birth.AppendTo(nil))))
 	}
 	return strings.Join(texts, ", "), err
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 
+	"birthmark/core/ingest"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -64,6 +65,8 @@ type verifier struct {
 	first   model.HeightPk // the first block of the chain
 	last    model.HeightPk // the last block that both have
 	derived *blockRows     // rows of the current block
+	tokens  ingest.Tokens  // state of derived assets before the block at next
+	next    model.HeightPk
 }
 
 // report reports a difference if both sides are not equal.

@@ -204,6 +204,11 @@ var descriptions = map[string]description{
 		"raw transactions: keep stores them, files reads the node's block files, node requests each; a preset has what its source offers",
 		"off", rawForm,
 	},
+	"assets": {
+		"assets that are derived from messages in transactions, such as runes on bitcoin, for a new database; off: none. " +
+			"The preset explorer has those of the chain",
+		"runes", textForm,
+	},
 	"raw_folder": {
 		"with raw: files, the folder of the node's block files if they were moved",
 		"/mnt/old/blocks", textForm,

@@ -40,6 +40,7 @@ var chainKeys = slices.Concat([]key[Chain]{
 	{name: "wal", set: func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
 	{name: "compression", set: func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
 	{name: "raw", set: func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseRaw(v); return err }},
+	{name: "assets", set: func(c *Chain, v, _ string) error { return setText(&c.Assets, v) }},
 	{name: "raw_folder", set: func(c *Chain, v, _ string) error { return setText(&c.RawFolder, v) }},
 	{name: "indexes", set: setIndexes},
 	{name: "password", set: setPassword},
@@ -90,6 +91,7 @@ func setIndexes(c *Chain, value, origin string) error {
 		}
 		names = append(names, name)
 		c.preset = c.preset || presets[name] != nil
+		c.explorer = c.explorer || name == "explorer"
 	}
 	list := expand(names)
 	for i, ix := range list {

@@ -62,6 +62,7 @@ type Chain struct {
 	Compression     storage.Compression
 	Raw             Raw
 	RawImplied      bool    // Raw follows from a preset: an existing database can lack it
+	Assets          string  // rules that derive assets, such as runes; off: none; empty: not set
 	RawFolder       string  // replaces the stored folder of the node's files
 	Indexes         []Index // in the order they were written; nil: not set
 	Serve           Serve
@@ -73,9 +74,12 @@ type Chain struct {
 	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a
 	// database can be queried and synced without its settings file.
 	Stored []model.Definition
+	// StoredAssets are the rules that derive the assets of the database; nil if there is no database.
+	StoredAssets *string
 
-	preset  bool // Indexes have a preset
-	origins map[string]string
+	preset   bool // Indexes have a preset
+	explorer bool // Indexes have the preset explorer
+	origins  map[string]string
 }
 
 // ImpliesRaw reports whether the indexes are those of a preset and raw is not set: every preset is for answers that need
@@ -83,6 +87,10 @@ type Chain struct {
 func (c *Chain) ImpliesRaw() bool {
 	return c.preset && c.Indexes != nil && c.Origin("raw") == "" && (c.Raw == RawOff || c.RawImplied)
 }
+
+// ImpliesAssets reports whether a new database has the assets that its chain can derive: with the preset explorer, unless
+// assets are set.
+func (c *Chain) ImpliesAssets() bool { return c.explorer && c.Assets == "" }
 
 // Index is an index with its options.
 type Index struct {

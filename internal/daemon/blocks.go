@@ -197,7 +197,7 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 func (b *BlockSync) openExisting(ctx context.Context, dir string) (ok bool, err error) {
 	b.DB, err = b.write(ctx, b.set, dir)
 	if _, code := model.KindOf(err); err != nil {
-		if code != "wrong_chain" && code != "wrong_network" && code != "index_mismatch" {
+		if code != "wrong_chain" && code != "wrong_network" && code != "index_mismatch" && code != "wrong_assets" {
 			return false, err
 		}
 	} else {

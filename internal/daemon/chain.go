@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,7 +75,40 @@ func (h *Host) MakeChain(set *config.Chain, name, network string) (model.Chain, 
 		return nil, atSetting(set, err)
 	}
 	implyRaw(set, chain)
+	if chain, err = withAssets(set, chain); err != nil {
+		return nil, err
+	}
 	return Define(chain, set)
+}
+
+// noAssets is the setting of a database without derived assets.
+const noAssets = "off"
+
+// withAssets returns the chain with the derived assets of the database, or of the settings if there is none.
+func withAssets(set *config.Chain, chain model.Chain) (model.Chain, error) {
+	names := set.Assets
+	tokens, can := chain.(model.TokenChain)
+	switch {
+	case set.StoredAssets != nil:
+		if names != "" && names != cmp.Or(*set.StoredAssets, noAssets) {
+			return nil, At(set.Origin("assets"), model.Errorf(model.Refused, "wrong_assets",
+				"assets: the database %s was created with %s: assets are chosen when a database is created", set.DB, cmp.Or(*set.StoredAssets, noAssets)))
+		}
+		names = *set.StoredAssets
+	case can && set.ImpliesAssets():
+		names = tokens.Tokens()[0]
+	}
+	if names == "" || names == noAssets {
+		return chain, nil
+	}
+	if !can {
+		return nil, At(set.Origin("assets"), usageError("bad_assets", "assets: %s has no assets that are derived: leave assets out", chain.Name()))
+	}
+	with, err := tokens.WithTokens(names)
+	if err != nil {
+		return nil, At(set.Origin("assets"), err)
+	}
+	return with, nil
 }
 
 // implyRaw sets where raw transactions come from if the settings have a preset and do not say it: the block files of the

@@ -219,6 +219,7 @@ func (h *Host) chainFor(set *config.Chain, id schema.Identity, known bool) (mode
 	}
 	network := cmp.Or(set.Network, id.Network)
 	set.Stored = append(set.Stored, id.Definitions...)
+	set.StoredAssets = &id.Assets
 	chain, err := h.MakeChain(set, id.Chain, network)
 	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && network == id.Network {
 		return nil, model.Errorf(model.Refused, "wrong_chain", "%s contains %s %s (format %d), which this program does not support: %w",

@@ -149,7 +149,7 @@ func (r *Replica) firstSegment(ctx context.Context) (first *segment.Segment, err
 // create writes the first segment to an empty store.
 func (r *Replica) create(ctx context.Context, store storage.Store, first *segment.Segment) error {
 	id, err := schema.ParseIdentity(first.Meta(schema.MetaFormat), first.Meta(schema.MetaChain), first.Meta(schema.MetaNetwork),
-		first.Meta(schema.MetaIndexes))
+		first.Meta(schema.MetaIndexes), first.Meta(schema.MetaAssets))
 	if err != nil {
 		return model.Errorf(model.BadSource, "bad_segment", "the first segment of %s: %w", r.from, err)
 	}

@@ -33,6 +33,7 @@ type Variant struct {
 	Kept         bool // databases store all optional families of the indexes
 	Unordered    bool // inputs can spend outputs of later transactions of their block
 	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
+	Tokens       bool // assets are derived: see tokens.go
 	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
 }
 
@@ -42,6 +43,7 @@ func Variants() []Variant {
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
 		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
+		{Name: "like-runes", Coinbase: true, Raw: true, Fingerprints: true, Described: true, Tokens: true, Kept: true},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Unordered: true, Kept: true, Placed: true},
 	}
 }
@@ -124,12 +126,15 @@ func (c chain) Traits() model.Traits {
 	if c.v.Fingerprints {
 		t.Fingerprint = fingerprint
 	}
+	if c.v.Tokens {
+		t.Tokens = &model.Tokens{Name: "tokens", Rules: rules{}, Holders: "address"}
+	}
 	return t
 }
 
 // fingerprint is f and eight bytes in hex.
 var fingerprint = &model.Fingerprint{
-	Of: func(id []byte) []byte {
+	Of: func(id, _ []byte) []byte {
 		sum := sha256.Sum256(id)
 		return sum[:8]
 	},

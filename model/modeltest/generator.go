@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -27,8 +28,9 @@ type Generator struct {
 	tip    model.Point
 	any    bool // a block was generated
 	coins  []coin
-	values [][][]byte // values that occurred, by index
-	assets []string   // existing ids
+	values [][][]byte        // values that occurred, by index
+	assets []string          // existing ids
+	minted map[string]uint64 // transactions that minted an asset, if assets are derived
 	twins  []twin
 }
 
@@ -49,7 +51,7 @@ type twin struct {
 
 // NewGenerator returns a generator of the chain with that seed.
 func (v Variant) NewGenerator(seed uint64) *Generator {
-	g := &Generator{v: v, seed: seed, values: make([][][]byte, len(IndexNames))}
+	g := &Generator{v: v, seed: seed, values: make([][][]byte, len(IndexNames)), minted: map[string]uint64{}}
 	g.pcg = rand.NewPCG(seed, 1)
 	g.rng = rand.New(g.pcg)
 	return g
@@ -62,6 +64,7 @@ func (g *Generator) Fork(n uint64) *Generator {
 	f.rng = rand.New(f.pcg)
 	f.names += n << 40
 	f.coins, f.assets, f.twins = slices.Clone(g.coins), slices.Clone(g.assets), slices.Clone(g.twins)
+	f.minted = maps.Clone(g.minted)
 	f.values = make([][][]byte, len(g.values))
 	for i := range g.values {
 		f.values[i] = slices.Clone(g.values[i])
@@ -252,6 +255,9 @@ func (g *Generator) tx() model.Tx {
 		t.FirstOutput = 1 + g.rng.Uint32N(4)
 	}
 	g.moveAssets(&t, spent)
+	if g.v.Tokens {
+		g.tell(&t, spent)
+	}
 	if g.rng.IntN(3) == 0 {
 		t.Fee = model.Fee{Stated: true, Amount: g.rng.Uint64N(1000)}
 	}
@@ -368,7 +374,7 @@ func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
 			t.Mints = append(t.Mints, mint)
 		}
 	}
-	if g.rng.IntN(4) == 0 {
+	if g.rng.IntN(4) == 0 && !g.v.Tokens {
 		// An entry of amount 0 is not a holding, whether the asset exists or not.
 		id := string(fmt.Append(nil, "nothing ", g.names))
 		if len(g.assets) > 0 && g.rng.IntN(2) == 0 {
@@ -381,7 +387,7 @@ func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
 // mint returns an asset to mint, often a new one, and its amount, sometimes beyond 64 bits.
 func (g *Generator) mint() (id string, amount *big.Int) {
 	amount = new(big.Int).SetUint64(1 + g.rng.Uint64N(1_000_000))
-	if g.rng.IntN(10) == 0 {
+	if g.rng.IntN(10) == 0 && !g.v.Tokens {
 		amount.Lsh(amount, 50)
 	}
 	if !g.v.Implied && len(g.assets) > 0 && g.rng.IntN(2) == 0 {
@@ -411,5 +417,13 @@ func (g *Generator) part(amount *big.Int) *big.Int {
 // put adds an asset entry to a random output of t.
 func (g *Generator) put(t *model.Tx, id string, amount uint64) {
 	o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
+	if g.v.Tokens { // an asset occurs once in an output
+		for i := range o.Assets {
+			if a := &o.Assets[i]; string(a.ID) == id {
+				a.Amount += amount // all amounts of an asset are small
+				return
+			}
+		}
+	}
 	o.Assets = slices.Insert(o.Assets, g.rng.IntN(len(o.Assets)+1), model.Asset{ID: []byte(id), Amount: amount})
 }

@@ -26,7 +26,7 @@ func oneAsset(v *view) (any, error) {
 	}
 	text := hex.EncodeToString(id)
 	a := &assetValue{
-		Asset: text, PolicyID: text[:2*address.PolicySize], Fingerprint: address.Fingerprint.Format(address.Fingerprint.Of(id)),
+		Asset: text, PolicyID: text[:2*address.PolicySize], Fingerprint: address.Fingerprint.Format(address.Fingerprint.Of(id, nil)),
 		Quantity: new(big.Int).Sub(&t.Minted, &t.Burned).String(), MintOrBurnCount: t.Mints + t.Burns,
 	}
 	if name := text[2*address.PolicySize:]; name != "" {

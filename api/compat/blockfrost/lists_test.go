@@ -320,7 +320,7 @@ func (w *world) asset(t *testing.T, rng *rand.Rand, o *naiveOutput, id []byte, o
 	w.sameFields(t, path, object{
 		"asset": unit, "policy_id": unit[:56], "asset_name": orNull(unit[56:]), "quantity": supply.String(),
 		"initial_mint_tx_hash": events[0].(object)["tx_hash"], "mint_or_burn_count": len(events), "metadata": nil,
-		"fingerprint": address.Fingerprint.Format(address.Fingerprint.Of(id)),
+		"fingerprint": address.Fingerprint.Format(address.Fingerprint.Of(id, nil)),
 	})
 	amounts, order := map[string]*big.Int{}, []string{}
 	for _, c := range n.outputs {

@@ -38,7 +38,7 @@ type Limits struct {
 	HardCost         float64       // cost above which the connection ends
 	CostPerSecond    float64       // by which the cost of a client falls
 	SubmitPerMinute  float64       // transactions that a client submits
-	LongAnswers      int           // that are read and encoded at the same time; others wait for their place
+	LongAnswers      int           // that are read and encoded at the same time, on half of the processors; others wait
 	malformedAllowed int
 }
 
@@ -49,7 +49,7 @@ func Defaults() Limits {
 		MaxRequest: 1 << 20, MaxBatch: 1000,
 		IdleTimeout: 10 * time.Minute, RequestTimeout: 30 * time.Second, StallTimeout: 10 * time.Second,
 		SoftCost: 1000, HardCost: 10_000, CostPerSecond: 50,
-		LongAnswers: max(2, runtime.GOMAXPROCS(0)), malformedAllowed: 10,
+		LongAnswers: max(1, runtime.GOMAXPROCS(0)/2), malformedAllowed: 10,
 	}
 }
 

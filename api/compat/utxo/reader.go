@@ -313,7 +313,7 @@ func (entries assetEntries) texts(l *pointers.Load) func() [][]Asset {
 		for i, some := range entries {
 			for _, e := range some {
 				at, _ := slices.BinarySearchFunc(births, e.Birth, schema.CompareAssetBirths)
-				all[i] = append(all[i], Asset{ids[at], e.Amount})
+				all[i] = append(all[i], Asset{ids[at], e.Amount.Lo})
 			}
 		}
 		return all

@@ -29,7 +29,7 @@ func TestFingerprintsMatchCIP14(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if got := Fingerprint.Format(Fingerprint.Of(id)); got != c.want {
+		if got := Fingerprint.Format(Fingerprint.Of(id, nil)); got != c.want {
 			t.Errorf("%s.%s has %s, expected %s", c.policy, c.name, got, c.want)
 		}
 		if hash, err := parseFingerprint(c.want); err != nil || !bytes.Equal(hash, blake2bOf(fingerprintSize, id)) {

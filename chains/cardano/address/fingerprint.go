@@ -13,7 +13,7 @@ const (
 
 // Fingerprint is the short name of an asset in wallets (CIP-14): asset1 and a Blake2b-160 hash in bech32.
 var Fingerprint = &model.Fingerprint{
-	Of:     func(id []byte) []byte { return blake2bOf(fingerprintSize, id) },
+	Of:     func(id, _ []byte) []byte { return blake2bOf(fingerprintSize, id) },
 	Format: func(hash []byte) string { return encodeBech32(fingerprintPrefix, hash) },
 	Parse: func(text string) ([]byte, error) {
 		if hrpOf(text) != fingerprintPrefix {

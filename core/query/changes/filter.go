@@ -154,7 +154,7 @@ func (f *outputFilter) all(p part, s setops.Span) setops.Outputs {
 func (f *outputFilter) has(parts []part, family storage.Family, pk model.UtxoPk, row []byte) (bool, error) {
 	if family == schema.FamilyAssets {
 		entries, err := schema.ParseAssetsRow(pk, row)
-		return slices.ContainsFunc(entries, func(e schema.AssetEntry) bool {
+		return slices.ContainsFunc(schema.Holdings(entries), func(e schema.AssetEntry) bool {
 			birth := model.BirthPk{Utxo: e.Birth.Utxo, Ordinal: e.Birth.Index}
 			return slices.ContainsFunc(parts, func(p part) bool { return p.matches(nil, birth) })
 		}), err

@@ -308,14 +308,26 @@ func (l *Load) Spenders(pks []model.UtxoPk) []*model.InputPk {
 	return spenders
 }
 
-// Assets adds the asset entries of outputs.
+// Assets adds the assets that outputs hold.
 func (l *Load) Assets(pks []model.UtxoPk) [][]schema.AssetEntry {
+	return l.assetEntries(pks, schema.Holdings)
+}
+
+// AssetEntries adds the asset entries of outputs: also entries that only name an asset whose supply the
+// transaction changes.
+func (l *Load) AssetEntries(pks []model.UtxoPk) [][]schema.AssetEntry {
+	return l.assetEntries(pks, func(all []schema.AssetEntry) []schema.AssetEntry { return all })
+}
+
+func (l *Load) assetEntries(pks []model.UtxoPk, of func([]schema.AssetEntry) []schema.AssetEntry) [][]schema.AssetEntry {
 	entries := make([][]schema.AssetEntry, len(pks))
 	l.Found(schema.FamilyAssets, schema.Keys(pks), func(rows [][]byte) (err error) {
 		for i, row := range rows {
-			if entries[i], err = schema.ParseAssetsRow(pks[i], row); err != nil {
+			all, err := schema.ParseAssetsRow(pks[i], row)
+			if err != nil {
 				return fmt.Errorf("assets of output %v: %w", pks[i], err)
 			}
+			entries[i] = of(all)
 		}
 		return nil
 	})

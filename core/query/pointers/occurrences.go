@@ -42,7 +42,14 @@ func (q *Reader) AssetOccurrences(birth model.AssetBirthPk, s setops.Span, desce
 		row, err := schema.ParseAssetRelationRow(key, value)
 		return row.At.Utxo, err
 	}
-	return withBirth(birth.Utxo, s, descending, schema.Rows(q.R, schema.FamilyAssetRelations, from, to, descending, parse))
+	rows := schema.Rows(q.R, schema.FamilyAssetRelations, from, to, descending, parse)
+	if q.Traits.Tokens != nil { // an output has an asset once, and the birth is not an occurrence
+		if s.Empty() {
+			return func(func(model.UtxoPk, error) bool) {}
+		}
+		return rows
+	}
+	return withBirth(birth.Utxo, s, descending, rows)
 }
 
 // withBirth yields the outputs of rows, which are in s and in order, and the birth if it is in s. An output can contain

@@ -173,7 +173,7 @@ func (q *Reader) prevoutAssets(outputs []*Prevout, pks []model.UtxoPk) error {
 	}
 	for i, o := range outputs {
 		for _, e := range entries[i] {
-			o.Output.Assets = append(o.Output.Assets, model.Asset{ID: ids[e.Birth], Amount: e.Amount})
+			o.Output.Assets = append(o.Output.Assets, model.Asset{ID: ids[e.Birth], Amount: e.Amount.Lo})
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func (q reader) richest(x *schema.Index, top *setops.Top[holderAmount]) error {
 		}
 		for _, o := range r.Occurrences {
 			if o.Index == x {
-				addAmount(held, o.Birth, r.Value, 1)
+				addAmount(held, o.Birth, model.Uint128Of(r.Value), 1)
 			}
 		}
 		return nil
@@ -89,13 +89,13 @@ func (q reader) richest(x *schema.Index, top *setops.Top[holderAmount]) error {
 	return err
 }
 
-func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount, outputs uint64) {
+func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount model.Uint128, outputs uint64) {
 	h := held[birth]
 	if h == nil {
 		h = &holderAmount{birth: birth}
 		held[birth] = h
 	}
-	h.amount = h.amount.Add(schema.Int128Of(amount, 1))
+	h.amount, _ = h.amount.Add(amount) // a supply fits 128 bits
 	h.outputs += outputs
 }
 
@@ -187,7 +187,7 @@ func (q reader) richestOutputs(x *schema.Index, asset model.AssetBirthPk, top *s
 // holderAmount is the balance of a value and the number of unspent outputs that make it up.
 type holderAmount struct {
 	birth   model.BirthPk
-	amount  schema.Int128
+	amount  model.Uint128
 	outputs uint64
 }
 
@@ -232,7 +232,7 @@ func (q reader) richestKept(x *schema.Index, top *setops.Top[holderAmount]) (boo
 		if err != nil {
 			return true, err
 		}
-		top.Offer(holderAmount{row.Birth, row.Balance, row.Unspent})
+		top.Offer(holderAmount{row.Birth, row.Balance.Unsigned(), row.Unspent})
 		if n++; n == top.Limit {
 			break
 		}
@@ -259,7 +259,7 @@ func (q reader) richestStored(x *schema.Index, top *setops.Top[holderAmount]) er
 			return err
 		}
 		if row.Unspent > 0 {
-			top.Offer(holderAmount{birth, row.Balance(), uint64(row.Unspent)})
+			top.Offer(holderAmount{birth, row.Balance().Unsigned(), uint64(row.Unspent)})
 		}
 	}
 	return nil
