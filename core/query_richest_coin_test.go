@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"birthmark/core/ledger"
@@ -133,13 +134,15 @@ func TestRichListsAreBuiltBesideWrites(t *testing.T) {
 			}
 			interrupted := rng.IntN(3) == 0
 			ctx, cancel := context.WithCancel(t.Context())
-			writing := false
+			var writing atomic.Bool
 			s.before = func() {
-				if writing || rng.IntN(2) == 0 {
+				if writing.Swap(true) {
+					return // writes read, too, and the scan reads several ranges at a time
+				}
+				defer writing.Store(false)
+				if rng.IntN(2) == 0 {
 					return
 				}
-				writing = true // writes read, too
-				defer func() { writing = false }()
 				switch {
 				case interrupted && rng.IntN(4) == 0:
 					cancel()

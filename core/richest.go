@@ -1,14 +1,20 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"birthmark/core/ledger"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
+	"birthmark/internal/guard"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -64,29 +70,15 @@ func (db *DB) buildRichest(ctx context.Context, x *schema.Index) (built bool, er
 	}); !ok || err != nil {
 		return false, err
 	}
-	top := setops.Top[richestValue]{Limit: ledger.Richest.Kept, Before: richestValue.before}
-	for from, more := []byte(nil), true; more; {
-		err := db.store.View(ctx, func(r storage.Reader) (err error) {
-			if ok, err := isBuilding(r, f); !ok || err != nil {
-				more = false
-				return err
-			}
-			from, err = scanBalances(r, x, from, &top)
-			more = from != nil
-			return err
-		})
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return false, err
-		}
+	top, err := db.scanRichest(ctx, x)
+	if err != nil {
+		return false, err
 	}
 	ok, err := db.updateRichest(ctx, x, func(r storage.Reader, b storage.Batch) (err error) {
 		if built, err = isBuilding(r, f); !built || err != nil {
 			return err
 		}
-		return writeRichest(r, b, x, &top)
+		return writeRichest(r, b, x, top)
 	})
 	if built = built && ok && err == nil; built {
 		db.mu.Lock()
@@ -135,15 +127,76 @@ func (v richestValue) before(o richestValue) bool {
 	return schema.CompareBirths(v.birth, o.birth) < 0
 }
 
+// richestRanges is the number of ranges per processor into which a scan divides the chain. Values are not spread evenly
+// over it.
+const richestRanges = 8
+
+// scanRichest reads all balances, on all processors, and returns the largest ones. It ends early if the attempt has ended.
+// Values that are born later are among the recorded ones.
+func (db *DB) scanRichest(ctx context.Context, x *schema.Index) (*setops.Top[richestValue], error) {
+	heights, processors := uint64(db.Tip().Height)+1, runtime.GOMAXPROCS(0)
+	ranges := uint64(richestRanges * processors)
+	var next atomic.Uint64
+	tops := make([]setops.Top[richestValue], processors)
+	g, gctx := errgroup.WithContext(ctx)
+	for i := range tops {
+		top := &tops[i]
+		*top = setops.Top[richestValue]{Limit: ledger.Richest.Kept, Before: richestValue.before}
+		g.Go(func() error {
+			return guard.Call(func() error {
+				for n := next.Add(1); n <= ranges; n = next.Add(1) {
+					from := model.HeightPk(heights * (n - 1) / ranges).First().AppendTo(nil)
+					to := model.HeightPk(heights * n / ranges).First().AppendTo(nil)
+					if err := db.scanRange(gctx, x, from, to, top); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	for i := range tops[1:] {
+		for v := range tops[1+i].Items() {
+			tops[0].Offer(v)
+		}
+	}
+	return &tops[0], nil
+}
+
+// scanRange offers the values with from <= key < to, in a snapshot per richestPart of them.
+func (db *DB) scanRange(ctx context.Context, x *schema.Index, from, to []byte, top *setops.Top[richestValue]) error {
+	for from != nil {
+		err := db.store.View(ctx, func(r storage.Reader) error {
+			building, err := isBuilding(r, x.Family(schema.IndexRichest))
+			if !building || err != nil {
+				from = nil
+				return err
+			}
+			from, err = scanBalances(r, x, from, to, top)
+			return err
+		})
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // scanBalances offers richestPart values from a key on, and returns the key to continue from; nil at the end.
-func scanBalances(r storage.Reader, x *schema.Index, from []byte, top *setops.Top[richestValue]) ([]byte, error) {
+func scanBalances(r storage.Reader, x *schema.Index, from, to []byte, top *setops.Top[richestValue]) ([]byte, error) {
 	n := 0
-	for kv, err := range r.Scan(x.Family(schema.IndexBalance), from, nil, false) {
+	for kv, err := range r.Scan(x.Family(schema.IndexBalance), from, to, false) {
 		if err != nil {
 			return nil, err
 		}
 		if n++; n > richestPart {
 			return slices.Clone(kv.Key), nil
+		}
+		if last, full := top.Last(); full && schema.ReceivedLess(kv.Value, last.balance) {
+			continue
 		}
 		birth, err := model.ParseBirthPk(kv.Key, x.Kind.HasOrdinal())
 		if err != nil {

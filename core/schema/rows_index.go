@@ -86,6 +86,23 @@ func ParseAccountRow(b []byte) (a Account, err error) {
 	return a, err
 }
 
+// ReceivedLess reports whether the value of an account row received less than an amount, so that its balance is less, too.
+// It is false for a damaged row.
+func ReceivedLess(b []byte, amount Int128) bool {
+	for range 3 {
+		_, n := binary.Uvarint(b)
+		if n <= 0 {
+			return false
+		}
+		b = b[n:]
+	}
+	if len(b) == 0 || len(b)-1 < int(b[0]) {
+		return false
+	}
+	received, err := ParseInt128(b[1 : 1+b[0]])
+	return err == nil && received.Cmp(amount) < 0
+}
+
 // Apply adds the changes c. It returns false if a sum is negative.
 func (a *Account) Apply(c *Account) bool {
 	a.Received, a.Sent = a.Received.Add(c.Received), a.Sent.Add(c.Sent)

@@ -188,6 +188,11 @@ func FuzzRows(f *testing.F) {
 		}
 		if a, err := ParseAccountRow(b); err == nil {
 			same("balance", AppendAccountRow(nil, &a))
+			for _, amount := range []Int128{{}, Int128Of(1, 1), a.Received, a.Received.Add(Int128Of(1, 1)), a.Received.Sub(Int128Of(1, 1))} {
+				if less := ReceivedLess(b, amount); less != (a.Received.Cmp(amount) < 0) {
+					t.Errorf("a value that received %v received less than %v: %t", a.Received, amount, less)
+				}
+			}
 		}
 		if row, err := ParseAssetRelationRow(b, nil); err == nil {
 			same("asset relation", AppendAssetRelationKey(nil, row.Birth, row.At))

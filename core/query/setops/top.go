@@ -2,6 +2,7 @@ package setops
 
 import (
 	"container/heap"
+	"iter"
 	"slices"
 )
 
@@ -40,6 +41,9 @@ func (t *Top[T]) Offer(v T) (added bool, evicted *T) {
 	heap.Fix(t, 0)
 	return true, &last
 }
+
+// Items yields the items in no order.
+func (t *Top[T]) Items() iter.Seq[T] { return slices.Values(t.items) }
 
 // Sorted returns the items in order. The heap is no longer valid.
 func (t *Top[T]) Sorted() []T {
