@@ -1,6 +1,10 @@
 package meter
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"birthmark/model"
+)
 
 // Budget is a number of bytes that all answers share. The nil Budget has no limit.
 type Budget struct {
@@ -34,4 +38,17 @@ func (b *Budget) take(bytes int64) bool {
 		return false
 	}
 	return true
+}
+
+// errMemory is returned if the budget has no more bytes.
+var errMemory = model.Errorf(model.Refused, "overloaded",
+	"the answers that are being sent need all memory for answers (a part of the setting memory): retry in a second")
+
+// refusal returns the error of an answer that needs a number of bytes.
+func (b *Budget) refusal(bytes int64) error {
+	if bytes <= b.limit {
+		return errMemory
+	}
+	return model.Errorf(model.Usage, "answer_too_large",
+		"the answer has more than %d bytes, the memory for all answers (a part of the setting memory): request less at once", b.limit)
 }

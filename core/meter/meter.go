@@ -9,8 +9,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-
-	"birthmark/model"
 )
 
 // Unit is the number of points that the price of a plain request pays for: 20 to 40 ms of CPU.
@@ -162,18 +160,14 @@ func (m *Meter) Err() error {
 	return m.err
 }
 
-// errMemory is returned if the budget has no more bytes.
-var errMemory = model.Errorf(model.Refused, "overloaded",
-	"the answers that are being sent need all memory for answers (a part of the setting memory): retry in a second")
-
 // Hold takes bytes from the budget of all answers until [Meter.End]. Negative bytes are given back. The error is of
-// kind [model.Refused] (overloaded).
+// kind [model.Refused] (overloaded), or [model.Usage] (answer_too_large) if the budget is too small for this answer alone.
 func (m *Meter) Hold(bytes int64) error {
 	if m == nil {
 		return nil
 	}
 	if bytes > 0 && !m.budget.take(bytes) {
-		return errMemory
+		return m.budget.refusal(max(m.held.Load(), 0) + bytes)
 	}
 	held := m.held.Add(bytes)
 	if ended := held < 0; ended && bytes > 0 {
@@ -201,7 +195,7 @@ func (m *Meter) HoldShared(s *Shared, bytes int64) error {
 	s.mu.Lock()
 	if s.users == 0 && !m.budget.take(bytes) {
 		s.mu.Unlock()
-		return errMemory
+		return m.budget.refusal(bytes)
 	}
 	s.users++
 	s.mu.Unlock()

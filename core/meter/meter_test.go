@@ -3,6 +3,8 @@ package meter
 import (
 	"errors"
 	"testing"
+
+	"birthmark/model"
 )
 
 type freely struct{}
@@ -45,5 +47,31 @@ func TestARequestThatEndedHoldsNothing(t *testing.T) {
 	m.End()
 	if err := errors.Join(m.Hold(-200), m.Hold(500), m.Hold(-500)); err != nil || b.Used() != 100 {
 		t.Errorf("%d bytes are held, expected those of the other request: 100; %v", b.Used(), err)
+	}
+}
+
+// An answer that the budget has room for later is refused for now. One that it never has room for is the client's fault.
+func TestAnswersBeyondTheBudgetAreRefused(t *testing.T) {
+	b := NewBudget(1000)
+	m, other := New(freely{}, 0, 1, b), New(freely{}, 0, 1, b)
+	if err := other.Hold(500); err != nil {
+		t.Fatal(err)
+	}
+	var list Shared
+	for _, c := range []struct {
+		err  error
+		kind model.ErrorKind
+		code string
+	}{
+		{m.Hold(1000), model.Refused, "overloaded"}, {m.Hold(1001), model.Usage, "answer_too_large"},
+		{m.HoldShared(&list, 1000), model.Refused, "overloaded"}, {m.HoldShared(&list, 1001), model.Usage, "answer_too_large"},
+		{m.Hold(400), 0, ""}, {m.Hold(600), model.Refused, "overloaded"}, {m.Hold(601), model.Usage, "answer_too_large"},
+	} {
+		if c.code == "" && c.err == nil {
+			continue
+		}
+		if kind, code := model.KindOf(c.err); kind != c.kind || code != c.code {
+			t.Errorf("%v, expected %s", c.err, c.code)
+		}
 	}
 }
