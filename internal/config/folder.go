@@ -28,12 +28,20 @@ func DataFolder(lookup func(string) (string, bool), root bool) string {
 // DefaultDB returns the folder of the database if none is set: CHAIN, or CHAIN-NETWORK for other networks than mainnet,
 // in the data folder. It is empty if the chain is not set, or if its network is a folder.
 func (c *Chain) DefaultDB() string {
-	if c.DataFolder == "" || c.Chain == "" || strings.ContainsAny(c.Network, `/\`) {
+	if strings.ContainsAny(c.Network, `/\`) {
+		return ""
+	}
+	return c.DefaultDBOf(c.Network)
+}
+
+// DefaultDBOf returns the folder of the database of a network by its name, as [Chain.DefaultDB] does.
+func (c *Chain) DefaultDBOf(network string) string {
+	if c.DataFolder == "" || c.Chain == "" {
 		return ""
 	}
 	name := c.Chain
-	if c.Network != "" && c.Network != "mainnet" {
-		name += "-" + c.Network
+	if network != "" && network != "mainnet" {
+		name += "-" + network
 	}
 	return filepath.Join(c.DataFolder, name)
 }

@@ -20,11 +20,13 @@ import (
 // Folder returns the folder of the database. If none is set, it sets the default folder of the chain. Without a chain,
 // that is the only database in the data folder.
 func Folder(set *config.Chain) (string, error) {
-	if set.DB == "" {
-		if set.DB = set.DefaultDB(); set.DB != "" {
-			if _, err := chains.New(set.Chain, set.Network); err != nil {
-				return "", atSetting(set, err)
-			}
+	if set.DB == "" && set.Chain != "" && set.DataFolder != "" {
+		chain, err := chains.New(set.Chain, set.Network)
+		if err != nil {
+			return "", atSetting(set, err)
+		}
+		if set.DB = set.DefaultDB(); set.DB == "" { // the network is a folder of genesis files
+			set.DB = set.DefaultDBOf(chain.Network())
 		}
 	}
 	if set.DB != "" {
