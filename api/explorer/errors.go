@@ -3,6 +3,7 @@ package explorer
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"birthmark/api/problem"
@@ -89,15 +90,16 @@ func (s *site) unknownChain(w http.ResponseWriter, r *http.Request) {
 		"Paths begin with a chain: "+strings.Join(names, ", ")+".")
 }
 
-// reading rejects methods other than GET and HEAD.
-func (s *site) reading(next http.HandlerFunc) http.HandlerFunc {
+// reading rejects methods other than GET, HEAD and more.
+func (s *site) reading(next http.HandlerFunc, more ...string) http.HandlerFunc {
+	allowed := append([]string{http.MethodGet, http.MethodHead}, more...)
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		if slices.Contains(allowed, r.Method) {
 			next(w, r)
 			return
 		}
-		w.Header().Set("Allow", "GET, HEAD")
-		s.fail(w, r, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "pages support only GET and HEAD, not %s", r.Method))
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		s.fail(w, r, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "%s: expected %s", r.Method, strings.Join(allowed, " or ")))
 	}
 }
 
@@ -108,16 +110,4 @@ var apiPath = regexp.MustCompile(`^/(api|rest|rpc|graphql|v[0-9]+)(/|$)`)
 func forPrograms(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return apiPath.MatchString(r.URL.Path) || strings.Contains(accept, "json") && !strings.Contains(accept, "text/html")
-}
-
-// loggedPath returns the path of a request for the log, or its pattern if the path can have an extended public key or a
-// descriptor, which shows all addresses of its owner.
-func loggedPath(r *http.Request) string {
-	const longest = 110 // extended keys have 111 characters
-	for segment := range strings.SplitSeq(r.URL.Path, "/") {
-		if len(segment) > longest || strings.Contains(segment, "(") {
-			return r.Pattern
-		}
-	}
-	return r.URL.Path
 }

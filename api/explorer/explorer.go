@@ -51,6 +51,7 @@ type site struct {
 	static *static.Files
 	fees   map[*served.Chain]*newestFees
 	sums   map[*served.Chain]*blockSums
+	hider  hider
 }
 
 // route is a kind of page of a chain.
@@ -66,7 +67,6 @@ var routes = []route{
 	{"/block/{ref}", (*visit).block},
 	{"/tx/{hash}", (*visit).tx},
 	{"/output/{ref}", (*visit).output},
-	{"/search", (*visit).search},
 	{"/address/{value}", (*visit).address},
 	{"/index/{index}/{value}", (*visit).indexValue},
 	{"/values/{index}", (*visit).values},
@@ -92,6 +92,10 @@ func New(o Options) (http.Handler, error) {
 	}
 	o.Title = cmp.Or(o.Title, "Birthmark")
 	s := &site{Options: o, fees: map[*served.Chain]*newestFees{}, sums: map[*served.Chain]*blockSums{}}
+	var err error
+	if s.hider, err = newHider(); err != nil {
+		return nil, err
+	}
 	for _, c := range o.Chains {
 		s.fees[c], s.sums[c] = new(newestFees), newBlockSums()
 	}
@@ -110,7 +114,7 @@ func New(o Options) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", s.reading(s.front))
-	mux.HandleFunc("/search", s.reading(s.searchAll))
+	mux.HandleFunc("/search", s.reading(s.searchAll, http.MethodPost))
 	mux.HandleFunc("/static/", s.reading(s.serveStatic))
 	mux.Handle("/favicon.ico", http.RedirectHandler(s.Icon(), http.StatusFound)) // browsers request it for documents without an icon
 	if o.Docs != nil {
@@ -124,7 +128,11 @@ func New(o Options) (http.Handler, error) {
 		for _, r := range routes {
 			mux.HandleFunc(base+r.pattern, s.reading(s.chainPage(c, r.page)))
 		}
+		mux.HandleFunc(base+"/search", s.reading(s.chainPage(c, (*visit).search), http.MethodPost))
 		if s.API != nil {
+			for _, list := range []string{"balance", "find"} {
+				mux.HandleFunc(base+"/address/{value}/"+list+".json", s.reading(s.answerOf(c, list)))
+			}
 			mux.HandleFunc(base+"/address/{value}/history.csv", s.reading(s.historyCSV(c)))
 			mux.HandleFunc(base+"/index/{index}/{value}/history.csv", s.reading(s.historyCSV(c)))
 		}

@@ -148,6 +148,16 @@ func ask(t testing.TB, h http.Handler, path string, headers ...string) *http.Res
 	return w.Result()
 }
 
+// searchFor sends a text in the form of the search.
+func searchFor(t testing.TB, h http.Handler, path, text string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(url.Values{"q": {text}}.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
 // document is a parsed page.
 type document struct {
 	path string

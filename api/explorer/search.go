@@ -31,15 +31,37 @@ type searchBody struct {
 	Tried []string // hints
 }
 
-// search redirects to the only result, or lists the results.
+// isForm reports whether a request is a search whose text is not in the URL.
+func isForm(r *http.Request) bool { return r.Method == http.MethodPost }
+
+// redirectOf returns the status of a redirect, which a browser follows with GET.
+func redirectOf(r *http.Request) int {
+	if isForm(r) {
+		return http.StatusSeeOther
+	}
+	return http.StatusFound
+}
+
+// searched returns the text that was searched for.
+func searched(r *http.Request) string {
+	if isForm(r) {
+		return search.Clean(r.PostFormValue("q"))
+	}
+	return search.Clean(r.URL.Query().Get("q"))
+}
+
+// search redirects to the only result, or lists the results. The list has a URL, unless that would show a private text.
 func (v *visit) search() (*page, error) {
-	q := search.Clean(v.query("q"))
+	q := searched(v.req)
 	hits, err := v.hits(q)
 	if err != nil {
 		return nil, err
 	}
 	if len(hits) == 1 {
 		return &page{Location: hits[0].URL}, nil
+	}
+	if isForm(v.req) && !private(q) {
+		return &page{Location: v.URL("search") + "?q=" + url.QueryEscape(q)}, nil
 	}
 	tried, err := v.tried()
 	if err != nil {
@@ -60,11 +82,16 @@ func searchPage(q string, hits []hit, tried []string) *page {
 
 // searchAll searches in every chain.
 func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
-	q := search.Clean(r.URL.Query().Get("q"))
 	if len(s.Chains) == 1 {
-		http.Redirect(w, r, pathOf(s.BasePath, []string{s.Chains[0].Name, "search"})+"?q="+url.QueryEscape(q), http.StatusFound)
+		to := pathOf(s.BasePath, []string{s.Chains[0].Name, "search"})
+		if isForm(r) {
+			http.Redirect(w, r, to, http.StatusTemporaryRedirect) // also a form
+			return
+		}
+		http.Redirect(w, r, to+"?q="+url.QueryEscape(searched(r)), http.StatusFound)
 		return
 	}
+	q := searched(r)
 	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 	defer cancel()
 	var all []hit
@@ -88,7 +115,11 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 		all = used // networks share address formats: prefer the network on which it is used
 	}
 	if len(all) == 1 {
-		http.Redirect(w, r, all[0].URL, http.StatusFound)
+		http.Redirect(w, r, all[0].URL, redirectOf(r))
+		return
+	}
+	if isForm(r) && !private(q) {
+		http.Redirect(w, r, pathOf(s.BasePath, []string{"search"})+"?q="+url.QueryEscape(q), http.StatusSeeOther)
 		return
 	}
 	p := searchPage(q, all, []string{"a block: height or hash", "a transaction: its hash", "an output: TX:N", "an address or another value of an index", "an asset: id or name"})
@@ -143,7 +174,15 @@ func (v *visit) hits(q string) (hits []hit, err error) {
 		return nil, err
 	}
 	for _, r := range found.Results {
-		hits = append(hits, v.hit(&r))
+		h := v.hit(&r)
+		if isForm(v.req) && v.isWallet(r.Index, r.Value) {
+			if len(r.Value) > longestHidden {
+				return nil, model.Errorf(model.Usage, "too_large", "the descriptor has %d bytes, expected at most %d: "+
+					"the command birthmark balance reads longer ones", len(r.Value), longestHidden)
+			}
+			h.URL = v.URL("address", v.site.hider.hide(r.Value))
+		}
+		hits = append(hits, h)
 	}
 	return hits, nil
 }

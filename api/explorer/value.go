@@ -86,7 +86,16 @@ type movementRow struct {
 }
 
 // address is the page of a value of the index address.
-func (v *visit) address() (*page, error) { return v.valuePage("address", v.req.PathValue("value")) }
+func (v *visit) address() (*page, error) {
+	value, hidden, err := v.site.hider.reveal(v.req.PathValue("value"))
+	if err != nil {
+		return nil, err
+	}
+	if hidden {
+		v.hidden = value
+	}
+	return v.valuePage("address", value)
+}
 
 // indexValue is the page of a value of any index.
 func (v *visit) indexValue() (*page, error) {
@@ -123,6 +132,12 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	p := &page{Kind: "value", Title: format.Capital(format.Words(index)) + " " + format.Short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + format.Words(index) + " " + format.Short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), format.Words(index)}, {Text: format.Short(value)}}}
+	if v.hidden != "" {
+		b.JSON, p.JSON = "", ""
+		if v.site.API != nil {
+			b.JSON, p.JSON = here.URL+"/balance.json", here.URL+"/find.json"
+		}
+	}
 	if newest.Derived != nil {
 		b.Heading, p.Title = "Wallet", "Wallet "+format.Short(value)
 		p.Crumbs = []link{{Text: "Wallet"}}
@@ -135,7 +150,8 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	p.Volatile = v.chain.Mempool != nil
 	r := valueReader{visit: v, page: p, body: b, index: x, value: value, newest: newest}
 	follow := ""
-	if newest.Derived == nil || v.chain.Watch != nil { // a wallet needs a watch list
+	// A wallet needs a watch list, and is in the path of the events.
+	if newest.Derived == nil || v.chain.Watch != nil && v.hidden == "" {
 		follow = v.following(index, value)
 	}
 	if newest.FirstSeen == nil {

@@ -65,15 +65,31 @@ func (s *site) historyCSV(chain *served.Chain) http.HandlerFunc {
 		if given.Get("raw") != "" {
 			q.Set("raw_amounts", "true")
 		}
-		path := pathOf("/v1/"+chain.Name, []string{"history", index, r.PathValue("value")})
-		to, err := url.Parse(path + "?" + q.Encode())
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		asked := r.Clone(r.Context())
-		asked.URL = to
-		asked.Header.Set("Accept", "text/csv")
-		s.API.ServeHTTP(w, asked)
+		s.askAPI(w, r, chain, []string{"history", index}, q, "text/csv")
 	}
+}
+
+// answerOf serves an answer of /v1 about an address as JSON, for a value that is hidden in the path.
+func (s *site) answerOf(chain *served.Chain, operation string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.askAPI(w, r, chain, []string{operation, "address"}, r.URL.Query(), "application/json")
+	}
+}
+
+// askAPI serves the answer of /v1 about the value in the path of a request.
+func (s *site) askAPI(w http.ResponseWriter, r *http.Request, chain *served.Chain, operation []string, q url.Values, accept string) {
+	value, _, err := s.hider.reveal(r.PathValue("value"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	to, err := url.Parse(pathOf("/v1/"+chain.Name, append(operation, value)) + "?" + q.Encode())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	asked := r.Clone(r.Context())
+	asked.URL = to
+	asked.Header.Set("Accept", accept)
+	s.API.ServeHTTP(w, asked)
 }

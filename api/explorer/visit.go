@@ -23,15 +23,16 @@ import (
 // visit is a request for a page of a chain, served from one snapshot.
 type visit struct {
 	*query.View
-	ctx   context.Context
-	req   *http.Request
-	w     http.ResponseWriter
-	site  *site
-	chain *served.Chain
-	unit  humanize.Unit
-	late  bool      // a part of the page timed out: no ETag
-	fault error     // of a read whose caller cannot return it; the page fails
-	now   time.Time // truncated to the minute, so that ages on a page change once a minute
+	ctx    context.Context
+	req    *http.Request
+	w      http.ResponseWriter
+	site   *site
+	chain  *served.Chain
+	unit   humanize.Unit
+	late   bool      // a part of the page timed out: no ETag
+	hidden string    // the value that is hidden in the path of the page
+	fault  error     // of a read whose caller cannot return it; the page fails
+	now    time.Time // truncated to the minute, so that ages on a page change once a minute
 
 	overlay *pending.Overlay // for the tip of the snapshot; nil: the chain has no mempool
 }
@@ -73,7 +74,9 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 				w.Header().Set("X-Tip-Height", strconv.FormatUint(uint64(view.Tip.Height), 10))
 			}
 			f := v.frame()
-			if tag = s.tag(f, view.Tip, v.now); tag != "" && served.MatchesETag(r.Header["If-None-Match"], tag) {
+			if tag = s.tag(f, view.Tip, v.now); isForm(r) {
+				tag = ""
+			} else if tag != "" && served.MatchesETag(r.Header["If-None-Match"], tag) {
 				return errUnmodified
 			}
 			if p, err = build(v); err != nil {
@@ -105,7 +108,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 			return
 		}
 		if p.Location != "" {
-			http.Redirect(w, r, p.Location, http.StatusFound)
+			http.Redirect(w, r, p.Location, redirectOf(r))
 			return
 		}
 		if p.Volatile || v.late {
@@ -247,6 +250,9 @@ func (v *visit) OutputLink(tx string, index int) link {
 }
 
 func (v *visit) ValueLink(index, value string) link {
+	if index == "address" && value == v.hidden && value != "" {
+		return link{v.URL("address", v.req.PathValue("value")), value}
+	}
 	if index == "address" {
 		return link{v.URL("address", value), value}
 	}

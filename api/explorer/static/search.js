@@ -64,10 +64,13 @@
     return e;
   };
 
+  // Texts that can be extended keys, descriptors, private keys or the words of a seed are not requested: logs have URLs.
+  const secret = (text) => text.length > 110 || text.includes("(") || /^([a-z]p(ub|rv)[1-9A-HJ-NP-Za-km-z]|[5KLc][1-9A-HJ-NP-Za-km-z]{50,51}$)/i.test(text)
+    || text.split(/\s+/).length > 7;
   const suggest = async () => {
     const text = shown = box.value.trim();
     request?.abort();
-    if (text.length < 3 && !/^\d+$/.test(text)) return close();
+    if (secret(text) || text.length < 3 && !/^\d+$/.test(text)) return close();
     request = new AbortController();
     try {
       const answer = await fetch(`${api}?q=${encodeURIComponent(text)}`, { signal: request.signal });
