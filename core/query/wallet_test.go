@@ -182,6 +182,67 @@ func TestAnswersAboutAWalletAreThoseOfItsAddresses(t *testing.T) {
 	})
 }
 
+// After reorganizations, too, the answers about a wallet are those about its addresses. A fork can remove the first use of
+// an address, and bring it back.
+func TestWalletsAcrossReorganizations(t *testing.T) {
+	unused := 0
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		rng := testseed.Rand(t)
+		db := coretest.Open(t, memory.New(), v, 1<<20)
+		if !slices.Contains(db.Indexes(), "address") {
+			t.Skip("the variant has no addresses")
+		}
+		grown := []*modeltest.Generator{v.NewGenerator(rng.Uint64())} // by the number of blocks
+		var chain []*model.Block
+		grow := func(n int) {
+			for range n {
+				g := grown[len(grown)-1].Fork(0)
+				b := g.Next()
+				b.Time = 1_700_000_000 + int64(len(chain))*7_000
+				grown, chain = append(grown, g), append(chain, b)
+			}
+			coretest.AppendAll(t, db, chain[len(chain)-n:], 1+rng.IntN(3))
+		}
+		grow(20)
+		page, err := db.Values(t.Context(), "address", query.Page{Limit: 60, Descending: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var addresses []string
+		for _, a := range page.Values {
+			addresses = append(addresses, a.Value)
+		}
+		text, members := randomWallet(rng, addresses, 3)
+		qs := db.WithGap(query.MaxGap / 2) // longer than the branches
+		for fork := range uint64(5) {
+			keep := len(chain) - 1 - rng.IntN(15)
+			if err := db.Rollback(t.Context(), chain[keep-1].Point()); err != nil {
+				t.Fatal(err)
+			}
+			chain, grown = chain[:keep:keep], append(grown[:keep:keep], grown[keep].Fork(fork+1))
+			if n := rng.IntN(18); n > 0 {
+				grow(n)
+			}
+			used := slices.DeleteFunc(slices.Clone(members), func(m member) bool {
+				b, err := qs.Balance(t.Context(), "address", m.text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b.OutputCount == 0
+			})
+			unused += len(members) - len(used)
+			checkWallet(t, rng, qs, text, used, len(chain))
+			for len(chain) < 20 {
+				grow(1)
+			}
+		}
+		coretest.Consistent(t, db)
+	})
+	if unused == 0 && !testing.Short() {
+		t.Error("no reorganization removed an address")
+	}
+}
+
 func checkWallet(t *testing.T, rng *rand.Rand, qs query.Queries, text string, members []member, blocks int) {
 	t.Helper()
 	ctx := t.Context()

@@ -8,11 +8,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"birthmark/core/schema"
 	"birthmark/internal/snapshot"
 	targets "birthmark/internal/snapshot/target"
+	"birthmark/internal/testseed"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -60,6 +64,75 @@ func TestSnapshotsOfFormat5AreUpgraded(t *testing.T) {
 		"differs from the manifest") || !strings.Contains(r.stderr, "the checksum is") || exists(none) {
 		t.Errorf("a database that differs from its manifest: %+v", r)
 	}
+}
+
+// A restore that is killed while it upgrades the database leaves no database, and the next one upgrades it to the same rows.
+func TestKillsOfARestoreThatUpgrades(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	rng := testseed.Rand(t)
+	dir := t.TempDir()
+	db, now, repository, to := filepath.Join(dir, "db"), filepath.Join(dir, "now"), filepath.Join(dir, "repository"), filepath.Join(dir, "to")
+	ask(t, nil, append([]string{"sync", "--db", db, "--raw=keep"}, killSource(t)...)...)
+	digest := digestOf(t, db)
+	ask(t, nil, "snapshot", "create", "--db", db, "--to", now)
+	m := manifestIn(t, filepath.Join(now, "bitcoin-regtest"))
+	storeFormat5(t, db, &m, repository)
+	var last time.Duration // from the begin of the upgrade to the end of the process, of one that was not killed
+	kills, want := 0, snapshotKills(t)
+	for complete := false; kills < want || !complete; {
+		cmd, stdout, _ := process(t, all, "snapshot", "restore", repository, "--db", to)
+		stderr := &upgradeWatch{began: make(chan time.Time, 1)}
+		cmd.Stderr = stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var began time.Time
+		var err error
+		select {
+		case began = <-stderr.began:
+			if last > 0 && kills < want {
+				time.Sleep(time.Duration(rng.Int64N(int64(last))))
+				_ = cmd.Process.Kill()
+			}
+			err = <-ended
+		case err = <-ended:
+			t.Fatalf("the restore ended without an upgrade: %v: %s%s", err, stdout, stderr)
+		}
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			if kills++; !exists(to) {
+				wantFailure(t, exitRefused, "no_database", "no database", "status", "--db", to)
+				continue
+			}
+		} else if err != nil {
+			t.Fatalf("%v: %s%s", err, stdout, stderr)
+		}
+		last, complete = max(last, time.Since(began)), true
+		same(t, to, digest)
+		consistent(t, to)
+		if kills < want {
+			if err := os.RemoveAll(to); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// upgradeWatch is the standard error of a restore.
+type upgradeWatch struct {
+	lockedBuffer
+	began chan time.Time // of the upgrade
+	once  sync.Once
+}
+
+func (w *upgradeWatch) Write(p []byte) (int, error) {
+	n, err := w.lockedBuffer.Write(p)
+	if strings.Contains(w.lockedBuffer.String(), "upgrading the restored database") {
+		w.once.Do(func() { w.began <- time.Now() })
+	}
+	return n, err
 }
 
 // manifestIn returns the manifest of the only snapshot in a repository.

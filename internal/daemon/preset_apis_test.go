@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,10 +15,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"birthmark/bench/generate"
 	"birthmark/core/query"
 
+	"github.com/coder/websocket"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -139,7 +143,7 @@ func presetTests() []presetTest {
 		{
 			preset: "wallet", chain: "bitcoin",
 			serve: "  electrum: 127.0.0.1:0\n  esplora: /api\n  blockbook: /blockbook\n",
-			apis:  []apiTest{esploraTest, blockbookTest, electrumTest},
+			apis:  []apiTest{esploraTest, blockbookTest, blockbookMethodsTest, electrumTest},
 		},
 		{preset: "blockfrost", chain: "cardano", serve: "  blockfrost: /api/v0\n", apis: []apiTest{blockfrostTest}},
 		{
@@ -201,8 +205,8 @@ var pagesTest = apiTest{
 	},
 }
 
-// v1Test has the operations of the OpenAPI document, but those of a chain without assets, the endless stream of events,
-// and watch lists, which are a setting.
+// v1Test has the operations of the OpenAPI document, but those of a chain without assets. Of the endless stream of events
+// it reads until the first event.
 var v1Test = apiTest{
 	name: "v1",
 	operations: func(w *presetWorld) (all []string) {
@@ -216,8 +220,7 @@ var v1Test = apiTest{
 		}
 		for path, methods := range document.Paths {
 			below, ok := strings.CutPrefix(path, "/v1/{chain}/")
-			if !ok || below == "events" || below == "watch" || w.values["asset"] == "" && strings.HasPrefix(below,
-				"asset/") {
+			if !ok || w.values["asset"] == "" && strings.HasPrefix(below, "asset/") {
 				continue
 			}
 			for method := range methods {
@@ -228,6 +231,9 @@ var v1Test = apiTest{
 		return all
 	},
 	ask: func(w *presetWorld, operation string) (int, []byte) {
+		if operation == "GET events" {
+			return w.firstEvent("/v1/" + w.chain.Name + "/events?from=origin&sparse=true&follow=address=" + url.QueryEscape(w.values["address"]))
+		}
 		return below("/v1/"+w.chain.Name, func(w *presetWorld) (values, requests map[string]string) {
 			v := w.values
 			outputs := ` {"outputs":["` + v["output"] + `"]}`
@@ -240,6 +246,7 @@ var v1Test = apiTest{
 					"POST txs": ` {"txs":["` + v["tx"] + `"]}`, "POST tx": ` {"tx":"00"}`,
 					"POST tx/test":    ` {"txs":["00"]}`,
 					"POST tx/package": ` {"txs":["00"]}`, "GET search": "?q=" + v["tx"],
+					"POST watch": " " + v["address"],
 				}
 		})(w, operation)
 	},
@@ -286,6 +293,67 @@ var blockbookTest = apiTest{
 	absent: []string{ // in the words of the original: this server does not serve them at all
 		"GET tickers/{rest...}", "GET tickers-list/{rest...}", "GET multi-tickers/{rest...}", "GET contract/{rest...}",
 		"GET block-filters/{rest...}",
+	},
+}
+
+// blockbookMethodsTest has the methods of Blockbook's WebSocket as operations.
+var blockbookMethodsTest = apiTest{
+	name: "blockbook websocket",
+	operations: func(w *presetWorld) (all []string) {
+		text, err := os.ReadFile(filepath.Join("..", "..", "api", "compat", "blockbook", "websocket_methods.go"))
+		if err != nil {
+			w.Fatal(err)
+		}
+		table, _, _ := strings.Cut(string(text), "\n}\n\n// call calls")
+		for _, m := range regexp.MustCompile(`(?m)^\t\t"(\w+)": |"(\w+)",`).FindAllStringSubmatch(table, -1) {
+			all = append(all, m[1]+m[2])
+		}
+		for _, m := range regexp.MustCompile(`range \[\]string\{([^}]*)\}`).FindAllStringSubmatch(table, -1) {
+			for name := range strings.SplitSeq(m[1], ",") {
+				if name = strings.Trim(name, "\" \t\n"); name != "" && !slices.Contains(all, name) {
+					all = append(all, name)
+				}
+			}
+		}
+		if len(all) < 25 {
+			w.Errorf("%d methods: %q", len(all), all)
+		}
+		return all
+	},
+	ask: func(w *presetWorld, method string) (int, []byte) {
+		v := w.values
+		params := map[string]string{
+			"getBlockHash": `"height": 2`, "getBlock": `"id": "2"`, "estimateFee": `"blocks": [2]`, "sendTransaction": `"hex": "00"`,
+			"getTransaction": `"txid": "` + v["tx"] + `"`, "getTransactionSpecific": `"txid": "` + v["tx"] + `"`,
+			"getAccountInfo": `"details": "txs", "descriptor": "` + v["address"] + `"`, "getAccountUtxo": `"descriptor": "` + v["address"] + `"`,
+			"getBalanceHistory": `"descriptor": "` + v["address"] + `"`, "subscribeAddresses": `"addresses": ["` + v["address"] + `"]`,
+		}[method]
+		s := httptest.NewServer(w.handler)
+		defer s.Close()
+		c, _, err := websocket.Dial(w.Context(), s.URL+"/blockbook/websocket", nil)
+		if err != nil {
+			w.Fatal(err)
+		}
+		defer c.CloseNow()
+		err = c.Write(w.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id": "1", "method": %q, "params": {%s}}`, method, params))
+		if err != nil {
+			w.Fatal(err)
+		}
+		_, text, err := c.Read(w.Context())
+		var a struct{ Data json.RawMessage }
+		if err != nil || json.Unmarshal(text, &a) != nil {
+			w.Fatalf("%s: %v: %s", method, err, text)
+		}
+		var failed struct{ Error json.RawMessage }
+		if json.Unmarshal(a.Data, &failed) == nil && failed.Error != nil {
+			return http.StatusBadRequest, failed.Error
+		}
+		return http.StatusOK, text
+	},
+	node: []string{"estimateFee", "sendTransaction"},
+	absent: []string{ // as for blockbookTest
+		"subscribeFiatRates", "unsubscribeFiatRates", "getCurrentFiatRates", "getFiatRatesForTimestamps", "getFiatRatesTickersList",
+		"getContractInfo", "rpcCall", "getBlockFilter", "getBlockFiltersBatch", "getMempoolFilters", "longTermFeeRate",
 	},
 }
 
@@ -532,6 +600,33 @@ var graphQLTest = apiTest{
 		}
 		return status, answer
 	},
+}
+
+// firstEvent requests a stream of events, and returns its text until the end of the first output.
+func (w *presetWorld) firstEvent(path string) (status int, body []byte) {
+	s := httptest.NewServer(w.handler)
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(w.Context(), time.Minute) // a stream without outputs has no end
+	defer cancel()                                               // before the server is closed, which waits for the stream
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	answer, err := s.Client().Do(r)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() {
+		if body = append(append(body, lines.Bytes()...), '\n'); len(lines.Bytes()) == 0 && strings.Contains(string(body), "event: output") {
+			break
+		}
+	}
+	if status = answer.StatusCode; status == http.StatusOK && !strings.Contains(string(body), "event: output") {
+		w.Errorf("%s: no output: %s", path, body)
+	}
+	return status, body
 }
 
 // ergo returns the values of arguments of Ergo's APIs: those of an output with a token and a script.

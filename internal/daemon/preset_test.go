@@ -127,6 +127,7 @@ func newPresetWorld(t testing.TB, x *presetTest, made generate.Files, change fun
 	if err != nil {
 		t.Fatal(err)
 	}
+	set.Watch = 1 << 20
 	change(set)
 	h := &Host{Log: slog.New(slog.DiscardHandler), Now: time.Now, NewChain: chains.New, Caches: 8 << 20, Flags: flags,
 		Version: "1.2.3"}
@@ -144,6 +145,7 @@ func newPresetWorld(t testing.TB, x *presetTest, made generate.Files, change fun
 	}
 	w := &presetWorld{TB: t, set: set}
 	w.chain = newHandle(h, sync.DB.DB).chain(sync.DB.Chain())
+	w.chain.Watch = watchLists(set)
 	if w.server, err = h.Listen(settings, "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
