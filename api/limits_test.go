@@ -348,7 +348,7 @@ func TestAnswersAreHeldWithinTheirMemory(t *testing.T) {
 			h.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("/v1/bitcoin/blocks?limit=%d", limit), nil))
 			return w.ResponseRecorder
 		}
-		wantProblem(t, get(1500), 503, "overloaded", "the setting memory")
+		wantProblem(t, get(1500), 400, "answer_too_large", "the setting memory")
 		if w := get(800); w.Code != 200 || held != int64(w.Body.Len())-meter.Free || held <= 0 {
 			t.Errorf("shared %t: %d, %d of %d bytes are held", shared, w.Code, held, w.Body.Len())
 		}

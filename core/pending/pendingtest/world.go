@@ -177,6 +177,10 @@ func (w *World) Pay(coins []Coin) *model.Unconfirmed {
 		moved[string(id[:5])] = 1000
 		u.Mints = []model.Mint{{Asset: id[:5], Amount: big.NewInt(1000)}}
 	}
+	if w.Variant.Tokens { // unconfirmed transactions have no derived assets
+		clear(moved)
+		u.Mints = nil
+	}
 	for id, amount := range moved {
 		o := &u.Outputs[w.Rand.IntN(len(u.Outputs))]
 		o.Assets = append(o.Assets, model.Asset{ID: []byte(id), Amount: amount})

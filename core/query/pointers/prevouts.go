@@ -149,9 +149,9 @@ func (q *Reader) prevoutNames(outputs []*Prevout) error {
 	return nil
 }
 
-// prevoutAssets sets the asset entries.
+// prevoutAssets sets the asset entries. Derived assets are left out: those of unconfirmed transactions are not known.
 func (q *Reader) prevoutAssets(outputs []*Prevout, pks []model.UtxoPk) error {
-	if q.Totals.Assets == 0 {
+	if q.Totals.Assets == 0 || q.Traits.Tokens != nil {
 		return nil
 	}
 	entries, err := q.AssetEntries(pks)
