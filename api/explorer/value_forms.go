@@ -59,31 +59,24 @@ func (r *valueReader) modelIndex() *model.Index {
 	return &model.Index{}
 }
 
-// countedForms returns the number of outputs of each of two forms: all, and those of one that another index counts. exact
-// is false if the indexes do not store the totals.
+// countedForms returns the number of outputs of each form. exact is false if the indexes do not store the totals.
 func (r *valueReader) countedForms(forms []model.Form) (counts []uint64, exact bool, err error) {
-	if len(forms) != 2 || !r.keeps("balance") {
+	if !r.keeps("balance") {
 		return nil, false, nil
 	}
-	states, err := r.IndexStates(r.ctx)
-	if err != nil {
+	b, err := r.Balance(r.ctx, r.index.Name, r.value)
+	if err != nil || b.OutputTypes == nil {
 		return nil, false, err
 	}
-	for _, x := range states {
-		if !slices.Contains(forms[0].Own, x.Name) || !slices.Contains(x.Keeps, "balance") {
-			continue
+	counts = make([]uint64, len(forms))
+	for i, f := range forms {
+		for _, t := range b.OutputTypes {
+			if t.Type == f.Name {
+				counts[i] = t.OutputCount
+			}
 		}
-		all, err := r.Balance(r.ctx, r.index.Name, r.value)
-		if err != nil {
-			return nil, false, err
-		}
-		first, err := r.Balance(r.ctx, x.Name, forms[0].Keys[x.Name])
-		if err != nil {
-			return nil, false, err
-		}
-		return []uint64{first.OutputCount, all.OutputCount - first.OutputCount}, true, nil
 	}
-	return nil, false, nil
+	return counts, true, nil
 }
 
 // sampledForms counts the forms of the newest and of the oldest outputs: exact if these are all.

@@ -1,12 +1,14 @@
 package explorer
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
@@ -22,21 +24,31 @@ func TestPageHasTheTypesOfOutputs(t *testing.T) {
 		unused = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"
 	)
 	exact := map[string]string{keys: "P2PK: 6 outputs pay", hashes: "P2PKH:", both: "P2PKH P2PK: 11 outputs pay", miner: "P2PKH:", unused: "P2PKH:"}
-	counted := model.IndexOptions{Balance: true}
+	counted := map[string][]query.OutputTypeAnswer{
+		keys: {{Type: "P2PK", OutputCount: 6}}, hashes: {{Type: "P2PKH", OutputCount: 2}},
+		both: {{Type: "P2PKH", OutputCount: 5}, {Type: "P2PK", OutputCount: 11}}, miner: {{Type: "P2PKH", OutputCount: 19}},
+	}
+	totals := model.IndexOptions{Balance: true}
 	for name, c := range map[string]struct {
 		keep map[string]model.IndexOptions
 		raw  bool
 		want map[string]string
 	}{
-		"totals":       {map[string]model.IndexOptions{"address": counted, "script_hash": counted}, false, exact},
-		"script types": {map[string]model.IndexOptions{"address": counted, "script_type": {}}, false, exact},
+		"totals":       {map[string]model.IndexOptions{"address": totals, "script_hash": totals}, false, exact},
+		"script types": {map[string]model.IndexOptions{"address": totals, "script_type": {}}, false, exact},
 		"hashes":       {map[string]model.IndexOptions{"address": {}, "script_hash": {}}, false, exact},
 		"raw":          {map[string]model.IndexOptions{"address": {}}, true, exact},
 		"nothing": {map[string]model.IndexOptions{"address": {}}, false, map[string]string{keys: "P2PKH or P2PK:", hashes: "P2PKH or P2PK:",
 			both: "P2PKH or P2PK:", miner: "P2PKH or P2PK:", unused: "P2PKH:"}},
 	} {
-		h := explorerOf(t, chainOf("bitcoin", kept(t, c.keep, c.raw), nil))
+		db := kept(t, c.keep, c.raw)
+		h := explorerOf(t, chainOf("bitcoin", db, nil))
 		for address, want := range c.want {
+			b, err := db.Balance(t.Context(), "address", address)
+			if types := counted[address]; err != nil || fmt.Sprint(b.OutputTypes) != fmt.Sprint(types) && name == "totals" ||
+				len(b.OutputTypes) > 0 && name != "totals" {
+				t.Errorf("%s: %s has outputs of the types %v, expected %v: %v", name, address, b.OutputTypes, types, err)
+			}
 			d := read(t, h, "/bitcoin/address/"+address, http.StatusOK)
 			if got := formsOf(d); !strings.HasPrefix(got, want) || strings.HasSuffix(want, ":") && got != want {
 				t.Errorf("%s: %s: %q, expected %q", name, address, got, want)

@@ -237,8 +237,18 @@ type BalanceAnswer struct {
 	Assets       []AssetBalanceAnswer `json:"assets"`
 	At           *TipAnswer           `json:"at,omitempty"` // the last block that counts, if one was requested
 
+	// OutputTypes are the types of the outputs of an address that outputs of several types pay, such as P2PKH and P2PK,
+	// which wallets that search by script do not count. Absent if the indexes do not store their numbers.
+	OutputTypes []OutputTypeAnswer `json:"output_types,omitempty"`
+
 	Derived *DerivedAnswer        `json:"derived,omitempty"` // if the value is a wallet
 	Mempool *PendingBalanceAnswer `json:"mempool,omitempty"` // if it was requested
+}
+
+// OutputTypeAnswer is a number of outputs of one type.
+type OutputTypeAnswer struct {
+	Type        string `json:"type"`
+	OutputCount uint64 `json:"output_count"`
 }
 
 // DerivedAnswer describes the values of a wallet: those of each branch up to the last used one, and Gap unused ones after

@@ -53,6 +53,11 @@ func (q *Query) balanceAnswer(h *holder, last model.UtxoPk) (*BalanceAnswer, err
 	if !b.unknownUnspent {
 		a.UnspentCount = &b.unspent
 	}
+	if h.value != nil && last >= q.Tip.Height.Last() {
+		if a.OutputTypes, err = q.outputTypes(h.index, h.value, b.outputs); err != nil {
+			return nil, err
+		}
+	}
 	births := slices.SortedFunc(maps.Keys(b.assets), schema.CompareAssetBirths)
 	ids, err := q.AssetIDs(births)
 	if err != nil {
@@ -65,6 +70,38 @@ func (q *Query) balanceAnswer(h *holder, last model.UtxoPk) (*BalanceAnswer, err
 		a.Assets = append(a.Assets, AssetBalanceAnswer{ids[birth], b.assets[birth].String()})
 	}
 	return a, nil
+}
+
+// outputTypes returns the types of the outputs of a value if they can be of two types: another index counts those of the
+// first. It is nil if the indexes do not store the totals.
+func (q *Query) outputTypes(x *schema.Index, value []byte, outputs uint64) (types []OutputTypeAnswer, err error) {
+	if x.Forms == nil || outputs == 0 || !x.Active.Has(schema.FeatureBalance) {
+		return nil, nil
+	}
+	forms := x.Forms(value)
+	if len(forms) != 2 {
+		return nil, nil
+	}
+	for _, other := range q.Layout.Indexes {
+		if !slices.Contains(forms[0].Own, other.Name) || !other.Active.Has(schema.FeatureBalance) {
+			continue
+		}
+		_, _, birth, err := q.Value(other.Name, forms[0].Keys[other.Name])
+		var first schema.Account
+		if err == nil && birth != nil {
+			first, err = q.Account(other, *birth)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range []uint64{uint64(first.Outputs), outputs - uint64(first.Outputs)} {
+			if n > 0 {
+				types = append(types, OutputTypeAnswer{forms[i].Name, n})
+			}
+		}
+		return types, nil
+	}
+	return nil, nil
 }
 
 // accounts returns the totals of values, without assets, of an index that stores balances.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -66,6 +67,10 @@ func showBalance(p *terminal.Page, a *query.BalanceAnswer) {
 	if a.UnspentCount != nil {
 		unspent = humanize.Count(*a.UnspentCount)
 	}
+	var types []string
+	for _, t := range a.OutputTypes {
+		types = append(types, t.Type+" "+humanize.Count(t.OutputCount))
+	}
 	p.Fields(
 		a.Index, terminal.Green(a.Value),
 		"at", at,
@@ -74,6 +79,7 @@ func showBalance(p *terminal.Page, a *query.BalanceAnswer) {
 		"sent", p.Amount(a.Sent),
 		"transactions", a.TxCount,
 		"outputs", a.OutputCount,
+		"output types", strings.Join(types, ", "),
 		"unspent", unspent,
 	)
 	if a.Derived != nil {
