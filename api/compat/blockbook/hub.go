@@ -9,6 +9,7 @@ import (
 
 	"birthmark/api/compat/wallet"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/core/meter"
 	"birthmark/internal/guard"
 	"birthmark/model"
 )
@@ -240,16 +241,32 @@ func (h *hub) send(ctx context.Context, e *wallet.Event) error {
 		h.sent = e.Tip
 		return nil
 	}
-	return h.server.chain.View(ctx, func(v *wallet.View) (err error) {
+	work := meter.New(credit{}, 0, meter.Unit, nil)
+	return h.server.chain.View(meter.With(ctx, work), func(v *wallet.View) (err error) {
 		made := map[model.Hash]*tx{}
 		for _, key := range keys { // an address that fails keeps nothing from the others
+			before := work.Cost().Points
 			_ = guard.Do(h.server.Log, "the changes of an address for Blockbook clients", func() { // it is logged
 				err = errors.Join(err, h.sendAddress(v, key, e, made))
+				h.watched[key].owe(work.Cost().Points - before)
 			})
 		}
 		h.sent = e.Tip
 		return err
 	})
+}
+
+// credit is the [meter.Payer] of work for several connections, which pay for it before their next notification.
+type credit struct{}
+
+func (credit) Pay(int64) error { return nil }
+func (credit) Release()        {}
+
+// owe divides the cost of work among the connections. mu is held.
+func (w *watch) owe(points int64) {
+	for c := range w.conns {
+		c.owed.Add(points / int64(len(w.conns)))
+	}
 }
 
 // touched returns the watched scripts that an event concerns. mu is held.

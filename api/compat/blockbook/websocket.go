@@ -86,6 +86,7 @@ type conn struct {
 	slots         chan struct{} // one for each request that is answered
 	active        atomic.Int64  // unix nanoseconds of the last request
 	waiting       atomic.Int64  // bytes of the notifications, which the meter of ctx holds
+	owed          atomic.Int64  // points of the work for notifications that the client has not paid for
 }
 
 // outgoing is an answer.
@@ -147,7 +148,9 @@ func (c *conn) write() {
 				close(o.sent)
 			}
 		case text := <-c.notifications:
-			err = c.send(text)
+			if err = meter.Of(c.ctx).Spend(c.owed.Swap(0)); err == nil { // it waits for the rate of the client
+				err = c.send(text)
+			}
 			c.wait(-len(text))
 		case <-ping.C:
 			if time.Since(time.Unix(0, c.active.Load())) > idleTimeout && !c.hub.has(c) {

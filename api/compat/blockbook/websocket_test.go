@@ -9,7 +9,9 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -295,6 +297,48 @@ func TestMessagesHaveTheRateOfTheClient(t *testing.T) {
 	c.fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
 	if _, data := c.call("sendTransaction", object{"hex": "00"}); !strings.Contains(data, "submit_limit: 1 per minute") {
 		t.Errorf("the second transaction: %s", data)
+	}
+}
+
+// A client pays for the work of its notifications, and not for that of others.
+func TestNotificationsHaveTheirCost(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 20, 4, false)
+	var addresses []string
+	for _, script := range w.scripts {
+		if a := address(script); a != "" {
+			addresses = append(addresses, a)
+		}
+	}
+	log := &lockedLog{}
+	s := w.limited(t, func(o *ratelimit.Options) {
+		o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	blocks, watching := dial(t, s), dial(t, s)
+	blocks.expect("subscribeNewBlock", nil, object{"subscribed": true})
+	watching.expect("subscribeAddresses", object{"addresses": addresses, "newBlockTxs": true}, object{"subscribed": true})
+	w.mine(t, 3, 8, false)
+	var points []int
+	line := regexp.MustCompile(`msg=request .*/websocket .*points=(\d+)`)
+	for i, c := range []*client{blocks, watching} {
+		if _, err := c.read(); err != nil {
+			t.Fatal(err)
+		}
+		c.socket.CloseNow()
+		for end := time.Now().Add(patience); len(points) == i; time.Sleep(time.Millisecond) {
+			if found := line.FindAllStringSubmatch(log.String(), -1); len(found) > i {
+				n, err := strconv.Atoi(found[i][1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				points = append(points, n)
+			} else if time.Now().After(end) {
+				t.Fatalf("the log is %s", log)
+			}
+		}
+	}
+	if points[0] > 0 || points[1] == 0 {
+		t.Errorf("notifications of blocks cost %d points, expected 0, and those of addresses %d", points[0], points[1])
 	}
 }
 
