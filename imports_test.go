@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path"
@@ -54,7 +55,6 @@ var rules = []rule{
 	{from: "internal/offheap"},
 	{from: "internal/suggest"},
 	{from: "internal/guard"},
-	{from: "internal/csvlist", may: []string{"model", "core/query", "internal/humanize"}},
 	{from: "internal/textfile"},
 	{from: "internal/testseed"},
 	{from: "internal/testrun"},
@@ -91,8 +91,8 @@ var rules = []rule{
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/upgrade", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest", "internal/guard"}},
-	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/csvlist", "internal/humanize", "internal/guard"}},
-	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/csvlist", "internal/humanize"}},
+	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize", "internal/guard"}},
+	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	// A protocol imports what protocols share and the packages below its own folder, never another protocol.
 	{from: "api/jsonappend"},
 	{from: "api/exchange", may: []string{"core/meter", "api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
@@ -111,6 +111,36 @@ var rules = []rule{
 	{from: "bench/...", may: anything},
 	{from: "cmd/birthmark", may: []string{"internal/cli"}},
 	{from: "cmd/birthmark-bench", may: []string{"internal/cli", "bench/benchcmd"}},
+}
+
+// layers are those of the drawing in ARCHITECTURE.md, the lowest first. The first has the packages of internal that all
+// others may import. The most specific pattern that matches a package applies to it.
+var layers = [][]string{
+	{"model/...", "storage/...", "internal/guard", "internal/humanize", "internal/offheap", "internal/signet", "internal/suggest"},
+	{"core/schema"},
+	{"core/cache/...", "core/ledger"},
+	{"core/...", "chains/..."},
+	{"core"},
+	{"api/..."},
+	{"internal/..."},
+	{"cmd/..."},
+}
+
+// layerOf returns the layer of a package; -1: none.
+func layerOf(importPath string) int {
+	layer, longest := -1, 0
+	for n, patterns := range layers {
+		for _, p := range patterns {
+			length := len(p)
+			if path.Join(module, p) == importPath {
+				length = math.MaxInt
+			}
+			if matches(p, importPath) && length > longest {
+				layer, longest = n, length
+			}
+		}
+	}
+	return layer
 }
 
 // pkg is the part of the output of `go list -json` that the rules need.
@@ -149,6 +179,34 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 	for _, r := range rules {
 		if !used[r.from] {
 			t.Errorf("the rule for %s matches no package", r.from)
+		}
+	}
+}
+
+// The rules name what a package may import, and this is their order.
+func TestImportsGoDown(t *testing.T) {
+	packages := list(t)
+	down := 0
+	for _, p := range packages {
+		layer := layerOf(p.ImportPath)
+		if layer < 0 || slices.Contains(p.Imports, "testing") || matches("internal/testnode/...", p.ImportPath) {
+			continue
+		}
+		for _, i := range p.Imports {
+			if of := layerOf(i); of > layer {
+				t.Errorf("%s imports %s, which is above it", p.ImportPath, i)
+			} else if of >= 0 && of < layer {
+				down++
+			}
+		}
+	}
+	if down < 100 {
+		t.Errorf("%d imports go down", down)
+	}
+	for importPath, want := range map[string]int{"model/modeltest": 0, "core/schema": 1, "core/cache/run": 2, "core/check": 3, "core": 4,
+		"internal/guard": 0, "internal/cli/help": 6, "bench": -1} {
+		if got := layerOf(path.Join(module, importPath)); got != want {
+			t.Errorf("%s is in layer %d, expected %d", importPath, got, want)
 		}
 	}
 }

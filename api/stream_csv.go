@@ -8,9 +8,9 @@ import (
 	"reflect"
 	"strings"
 
+	"birthmark/api/csvlist"
 	"birthmark/api/exchange"
 	"birthmark/core/query"
-	"birthmark/internal/csvlist"
 )
 
 // csvLines is CSV. A list with a limit is one page, and a Link header leads to the next (RFC 8288). If a list without limit

@@ -9,7 +9,7 @@ import (
 // The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings. Hashes and values are in
 // the chain's text format. Nil and absent fields mean unknown or not applicable. In CSV, fields with the tag amount are
 // amounts of the asset that a field Asset names, or else of the coin, and those with the tag time are Unix seconds: see
-// [birthmark/internal/csvlist].
+// [birthmark/api/csvlist].
 
 // BlockAnswer is one block with its transaction hashes.
 type BlockAnswer struct {

@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/api"
+	"birthmark/api/csvlist"
 	"birthmark/core/query"
 	"birthmark/internal/cli/terminal"
-	"birthmark/internal/csvlist"
 	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 )

@@ -8,12 +8,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"birthmark/api/csvlist"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
-	"birthmark/internal/csvlist"
 	"birthmark/internal/daemon"
 	"birthmark/model"
 )
