@@ -8,9 +8,10 @@ import (
 // Needs lists the parts of a database and the abilities of a node that an API uses. A server compares them with its own
 // before it serves the API.
 type Needs struct {
-	Chain  string // name of the only chain that has the API
-	Preset string // value of the setting indexes that has all of Parts; empty: the API reads no index
-	Node   string // URI of a node that the API can use, as an example
+	Chain  string   // name of the chain that has the API
+	Also   []string // names of other chains that have it
+	Preset string   // value of the setting indexes that has all of Parts; empty: the API reads no index
+	Node   string   // URI of a node that the API can use, as an example
 	Parts  []Need
 }
 

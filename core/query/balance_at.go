@@ -93,7 +93,7 @@ func (q *Query) undone(x *schema.Index, birth model.BirthPk, later []schema.TxAm
 	for len(later) > 0 {
 		batch := later[:min(len(later), OccurrenceBatch)]
 		later = later[len(batch):]
-		outputs, spent, err := q.movedOutputs(x, []model.BirthPk{birth}, batch)
+		outputs, spent, err := q.MovedOutputs(x, []model.BirthPk{birth}, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -106,12 +106,12 @@ func (q *Query) undone(x *schema.Index, birth model.BirthPk, later []schema.TxAm
 			continue
 		}
 		for _, side := range []struct {
-			pks  []movedOutput
+			pks  []MovedOutput
 			sign int
 		}{{outputs, -1}, {spent, 1}} {
 			pks := make([]model.UtxoPk, len(side.pks))
 			for i, o := range side.pks {
-				pks[i] = o.pk
+				pks[i] = o.Pk
 			}
 			if err := q.addAssets(b, pks, side.sign); err != nil {
 				return nil, err

@@ -182,14 +182,14 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	outputs, spent, err := q.movedOutputs(x, births, txs)
+	outputs, spent, err := q.MovedOutputs(x, births, txs)
 	if err != nil {
 		return err
 	}
 	all := slices.Concat(outputs, spent)
 	pks := make([]model.UtxoPk, len(all))
 	for i, o := range all {
-		pks[i] = o.pk
+		pks[i] = o.Pk
 	}
 	entries, err := q.AssetEntries(pks)
 	if err != nil {
@@ -204,7 +204,7 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 	moved := make([]map[model.AssetBirthPk]*movement, len(txs))
 	for n, es := range entries {
 		for _, e := range es {
-			in := all[n].tx
+			in := all[n].Tx
 			if moved[in] == nil {
 				moved[in] = map[model.AssetBirthPk]*movement{}
 			}
@@ -230,15 +230,15 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 	return nil
 }
 
-// movedOutput is an output of a value that a transaction creates or spends.
-type movedOutput struct {
-	pk model.UtxoPk
-	tx int // position in a list of transactions
+// MovedOutput is an output of a value that a transaction creates or spends.
+type MovedOutput struct {
+	Pk model.UtxoPk
+	Tx int // position in a list of transactions
 }
 
-// movedOutputs returns the outputs of values, whose births are in order, that transactions create, and the outputs of them
+// MovedOutputs returns the outputs of values, whose births are in order, that transactions create, and the outputs of them
 // that they spend.
-func (q *Query) movedOutputs(x *schema.Index, births []model.BirthPk, txs []schema.TxAmounts) (created, spent []movedOutput, err error) {
+func (q *Query) MovedOutputs(x *schema.Index, births []model.BirthPk, txs []schema.TxAmounts) (created, spent []MovedOutput, err error) {
 	var pks []model.UtxoPk // outputs of any value that the transactions spend
 	var by []int
 	owns := func(row schema.UtxoRow) bool {
@@ -260,7 +260,7 @@ func (q *Query) movedOutputs(x *schema.Index, births []model.BirthPk, txs []sche
 			if err != nil {
 				return nil, nil, err
 			}
-			created = append(created, movedOutput{pk, i})
+			created = append(created, MovedOutput{pk, i})
 		}
 		of, err := q.SpendsOf(t.Tx)
 		if err != nil {
@@ -273,7 +273,7 @@ func (q *Query) movedOutputs(x *schema.Index, births []model.BirthPk, txs []sche
 	rows, err := q.UtxoRows(pks)
 	for i, row := range rows {
 		if owns(row) {
-			spent = append(spent, movedOutput{pks[i], by[i]})
+			spent = append(spent, MovedOutput{pks[i], by[i]})
 		}
 	}
 	return created, spent, err

@@ -234,7 +234,7 @@ var descriptions = map[string]description{
 		"0.0.0.0:50004", textForm,
 	},
 	"serve.esplora": {
-		"path of the Esplora API",
+		"path of the Esplora API (Bitcoin, Tapyrus)",
 		"/api", pathsForm,
 	},
 	"serve.blockbook": {

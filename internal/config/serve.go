@@ -13,7 +13,8 @@ type Serve struct {
 	ElectrumWS  string `yaml:"electrum_ws,omitempty" json:"electrum_ws,omitempty"`
 	ElectrumWSS string `yaml:"electrum_wss,omitempty" json:"electrum_wss,omitempty"`
 
-	// Paths below the HTTP address: of the Esplora API, such as /api, and of the Blockbook API, such as /blockbook.
+	// Paths below the HTTP address: of the Esplora API, such as /api, which Tapyrus has, too, and of the Blockbook API,
+	// such as /blockbook.
 	Esplora   string `yaml:"esplora,omitempty" json:"esplora,omitempty"`
 	Blockbook string `yaml:"blockbook,omitempty" json:"blockbook,omitempty"`
 

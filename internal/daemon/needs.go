@@ -10,6 +10,7 @@ import (
 
 	"birthmark/api/compat/blockfrost"
 	"birthmark/api/compat/boxes"
+	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
 	"birthmark/api/compat/submitapi"
@@ -25,7 +26,7 @@ import (
 // needs has the needs of the protocols by setting.
 var needs = map[string]*served.Needs{
 	"serve.electrum": &wallet.Needs, "serve.electrum_tls": &wallet.Needs, "serve.electrum_ws": &wallet.Needs,
-	"serve.electrum_wss": &wallet.Needs, "serve.esplora": &wallet.Needs, "serve.blockbook": &wallet.Needs,
+	"serve.electrum_wss": &wallet.Needs, "serve.esplora": &esplora.Needs, "serve.blockbook": &wallet.Needs,
 	"serve.blockfrost": &blockfrost.Needs, "serve.kupo": &kupo.Needs, "serve.submit_api": &submitapi.Needs,
 	"serve.ogmios":    &ogmios.Needs,
 	"serve.ergo_node": &boxes.Needs, "serve.ergo_explorer": &boxes.Needs, "serve.ergo_graphql": &boxes.Needs,
@@ -228,8 +229,8 @@ func (c *comparison) settings() {
 func (c *comparison) protocols(l *Lacks) {
 	for _, key := range c.set.Serve.Keys() {
 		of := needs[key]
-		if of.Chain != c.chain.Name() {
-			l.Missing = append(l.Missing, Lack{"the chain " + of.Chain, []string{by(key, c.set.Origin(key))}, nil,
+		if chains := append([]string{of.Chain}, of.Also...); !slices.Contains(chains, c.chain.Name()) {
+			l.Missing = append(l.Missing, Lack{"the chain " + strings.Join(chains, " or "), []string{by(key, c.set.Origin(key))}, nil,
 				"remove " + key + " from the settings of " + c.chain.Name(), "unsupported"})
 			continue
 		}

@@ -252,7 +252,7 @@ serve:
 	}
 	got := missing(h.findLacks(set, chain, has{true, l, nil, false}, true))
 	const want = `cardano (/data/db) lacks 6 things that its settings need:
-  the chain bitcoin, for serve.esplora (b.yaml:12)
+  the chain bitcoin or tapyrus, for serve.esplora (b.yaml:12)
       remove serve.esplora from the settings of cardano
   unspent, history and prefix of index address, for indexes (b.yaml:5), serve.blockfrost (b.yaml:10)
       birthmark index add address --index blockfrost --db /data/db

@@ -60,47 +60,55 @@ func below(path string, values func(w *presetWorld) (values, requests map[string
 	}
 }
 
-// endpointsIn returns the operations of the table of endpoints in a file: each line of its function with a text is one.
-func endpointsIn(file string) func(*presetWorld) []string {
-	path := regexp.MustCompile(`^\t+(?:boxes\.)?(\w+)\(.*?(v0 ?\+ ?|v1 ?\+ ?)?"([^"]*)"`)
-	method := regexp.MustCompile(`http\.Method(\w+)`)
+// endpointsIn returns the operations of the tables of endpoints in files: each line of their functions with a text is one.
+func endpointsIn(files ...string) func(*presetWorld) []string {
 	return func(t *presetWorld) (all []string) {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join("..", "..", "api", "compat", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, table, _ := strings.Cut(string(text), ") endpoints() ")
-		table, _, _ = strings.Cut(table, "\n}\n")
-		for line := range strings.Lines(table) {
-			line, _, _ = strings.Cut(line, "//")
-			if !strings.Contains(line, `"`) || strings.Contains(line, "const ") {
-				continue
-			}
-			m := path.FindStringSubmatch(strings.TrimRight(line, "\n"))
-			if m == nil {
-				t.Fatalf("%s: no endpoint in %s", file, line)
-			}
-			verb := strings.ToUpper(m[1])
-			if x := method.FindStringSubmatch(line); x != nil {
-				verb = strings.ToUpper(x[1])
-			} else if verb != "POST" {
-				verb = "GET"
-			}
-			version := strings.Trim(m[2], "+ ")
-			if version == "" && strings.Contains(table, "const v0, v1") {
-				version = "v1"
-			}
-			if version != "" {
-				version = "api/" + version + "/"
-			}
-			all = append(all, verb+" "+version+m[3])
+		for _, file := range files {
+			all = append(all, endpointsOf(t, file)...)
 		}
 		if len(all) < 15 {
-			t.Errorf("%s has %d endpoints", file, len(all))
+			t.Errorf("%v have %d endpoints", files, len(all))
 		}
 		return all
 	}
+}
+
+func endpointsOf(t *presetWorld, file string) (all []string) {
+	t.Helper()
+	path := regexp.MustCompile(`^\t+(?:boxes\.)?(\w+)\(.*?(v0 ?\+ ?|v1 ?\+ ?)?"([^"]*)"`)
+	method := regexp.MustCompile(`http\.Method(\w+)`)
+	text, err := os.ReadFile(filepath.Join("..", "..", "api", "compat", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile(`(?s)\) \w*[eE]ndpoints\(\) .*`).FindString(string(text))
+	table, _, _ = strings.Cut(table, "\n}\n")
+	for line := range strings.Lines(table) {
+		line, _, _ = strings.Cut(line, "//")
+		if !strings.Contains(line, `"`) || strings.Contains(line, "const ") {
+			continue
+		}
+		m := path.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil {
+			t.Fatalf("%s: no endpoint in %s", file, line)
+		}
+		verb := strings.ToUpper(m[1])
+		if x := method.FindStringSubmatch(line); x != nil {
+			verb = strings.ToUpper(x[1])
+		} else if verb != "POST" {
+			verb = "GET"
+		}
+		version := strings.Trim(m[2], "+ ")
+		if version == "" && strings.Contains(table, "const v0, v1") {
+			version = "v1"
+		}
+		if version != "" {
+			version = "api/" + version + "/"
+		}
+		all = append(all, verb+" "+version+m[3])
+	}
+	return all
 }
 
 // documented returns the operations of Blockfrost in docs/cardano-clients.md; with are those with a condition.
@@ -145,6 +153,7 @@ func presetTests() []presetTest {
 			serve: "  electrum: 127.0.0.1:0\n  esplora: /api\n  blockbook: /blockbook\n",
 			apis:  []apiTest{esploraTest, blockbookTest, blockbookMethodsTest, electrumTest},
 		},
+		{preset: "wallet", chain: "tapyrus", serve: "  esplora: /api\n", apis: []apiTest{tapyrusTest}},
 		{preset: "blockfrost", chain: "cardano", serve: "  blockfrost: /api/v0\n", apis: []apiTest{blockfrostTest}},
 		{
 			preset: "kupo", chain: "cardano", serve: "  kupo: /kupo\n", apis: []apiTest{kupoTest},
@@ -261,7 +270,7 @@ var esploraTest = apiTest{
 		v := w.values
 		return map[string]string{
 				"start": "2", "height": "2", "hash": v["block"], "index": "0", "id": v["tx"], "address": v["address"],
-				"last":            v["tx"],
+				"last": v["tx"], "colors/last": v["asset"], "color": v["asset"],
 				"scripthash/hash": v["scripthash"], "prefix": v["address"][:5], "txs/start": "0", "page/last": v["tx"],
 			}, map[string]string{
 				"GET txs/outspends": "?txids=" + v["tx"], "GET broadcast": "?tx=00", "POST tx": " 00",
@@ -278,6 +287,12 @@ var esploraTest = apiTest{
 		"GET v1/fees/recommended"},
 	absent: []string{"GET address-prefix/{prefix}"}, // an option of the original too: docs/wallets.md
 }
+
+var tapyrusTest = func() apiTest {
+	a := esploraTest
+	a.operations = endpointsIn("esplora/endpoints.go", "esplora/colors.go")
+	return a
+}()
 
 var blockbookTest = apiTest{
 	name: "blockbook", operations: endpointsIn("blockbook/endpoints.go"),

@@ -75,7 +75,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 
 // bitcoinEndpoints returns the APIs of Esplora and Blockbook, and starts the Electrum protocol.
 func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
-	if !serves(set, &wallet.Needs) {
+	if !serves(set, &wallet.Needs) && !serves(set, &esplora.Needs) {
 		return nil, nil
 	}
 	w := wallet.New(c)

@@ -45,17 +45,17 @@ func tipHeight(r *request) answer {
 func hashAt(r *request) answer {
 	height := numberArg(r, "height")
 	return func(v *view) (any, error) {
-		header, err := v.Header(height)
+		at, err := v.BlockPlace(height)
 		if err != nil {
 			return nil, err
 		}
 		v.byDepth(height)
-		return hashText(block.Header(header).Hash()), nil
+		return hashText(at.BlockHash), nil
 	}
 }
 
 // blocks returns 10 blocks downward from a height, or from the tip if the argument is not a number.
-func blocks(r *request) answer {
+func (p *protocol) blocks(r *request) answer {
 	text, _ := r.Arg("start")
 	start, given := number(text)
 	return func(v *view) (any, error) {
@@ -64,7 +64,7 @@ func blocks(r *request) answer {
 			height = start
 		}
 		r.CacheFor(shortly)
-		all := make([]*blockValue, 0, blocksPerPage)
+		all := make([]any, 0, blocksPerPage)
 		for i := range uint32(blocksPerPage) {
 			if i > height {
 				break
@@ -76,7 +76,7 @@ func blocks(r *request) answer {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, blockOf(b))
+			all = append(all, p.blockOf(b))
 		}
 		return all, nil
 	}
@@ -95,12 +95,12 @@ func aboutBlock(r *request, about func(*view, *wallet.Block) (any, error)) answe
 	}
 }
 
-func oneBlock(r *request) answer {
+func (p *protocol) oneBlock(r *request) answer {
 	return aboutBlock(r, func(v *view, b *wallet.Block) (any, error) {
 		if err := v.Weigh(b); err != nil {
 			return nil, err
 		}
-		return blockOf(b), nil
+		return p.blockOf(b), nil
 	})
 }
 

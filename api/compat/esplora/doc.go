@@ -3,4 +3,6 @@
 //
 // Paths, objects, key order, error texts and cache lifetimes equal those of electrs. Amounts are satoshi. A list has no
 // limit of its own unless the API has pages.
+//
+// Tapyrus is served in the form of esplora-tapyrus: see colors.go.
 package esplora

@@ -8,6 +8,8 @@ import (
 
 	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
+	"birthmark/api/served"
+	"birthmark/chains/tapyrus"
 	"birthmark/model"
 )
 
@@ -20,14 +22,30 @@ type Options struct {
 
 // New returns the handler of all requests below the path of o.
 func New(o Options) http.Handler {
-	p := &protocol{o.Chain}
+	p := newProtocol(o.Chain)
+	endpoints := p.endpoints()
+	if p.tapyrus {
+		endpoints = append(endpoints, p.coloredEndpoints()...)
+	}
 	return exchange.Handler(exchange.Protocol[*view]{
-		Path: o.Path, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, Error: failure, NotFound: notFound,
+		Path: o.Path, Log: o.Log, Endpoints: endpoints, Open: p.open, Error: failure, NotFound: notFound,
 	})
 }
 
+// Needs is [wallet.Needs] of this API, which serves Tapyrus, too.
+var Needs = func() served.Needs {
+	n := wallet.Needs
+	n.Also = []string{tapyrus.Spec.Name}
+	return n
+}()
+
 // protocol has the endpoints.
-type protocol struct{ *wallet.Chain }
+type protocol struct {
+	*wallet.Chain
+	tapyrus bool // in the form of esplora-tapyrus
+}
+
+func newProtocol(c *wallet.Chain) *protocol { return &protocol{c, c.Coin() == tapyrus.Spec.Name} }
 
 type (
 	request = exchange.Request
@@ -37,18 +55,19 @@ type (
 // view is the chain at one tip, for one request.
 type view struct {
 	*wallet.View
-	r       *request
-	headers map[uint32]headerInfo
+	r      *request
+	places map[uint32]wallet.Place // by height
 }
 
 func (p *protocol) open(r *request, fn func(*view) error) error {
 	return p.View(r.Context(), func(v *wallet.View) error { return fn(&view{View: v, r: r}) })
 }
 
+func get(path string, a func(*request) answer) exchange.Endpoint[*view] {
+	return exchange.Endpoint[*view]{Method: http.MethodGet, Path: path, Answer: a}
+}
+
 func (p *protocol) endpoints() []exchange.Endpoint[*view] {
-	get := func(path string, a func(*request) answer) exchange.Endpoint[*view] {
-		return exchange.Endpoint[*view]{Method: http.MethodGet, Path: path, Answer: a}
-	}
 	post := func(path string, a func(*request) answer) exchange.Endpoint[*view] {
 		return exchange.Endpoint[*view]{Method: http.MethodPost, Path: path, Answer: a}
 	}
@@ -58,10 +77,10 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 	return []exchange.Endpoint[*view]{
 		get("blocks/tip/hash", tipHash),
 		get("blocks/tip/height", tipHeight),
-		get("blocks", blocks),
-		get("blocks/{start}", blocks),
+		get("blocks", p.blocks),
+		get("blocks/{start}", p.blocks),
 		get("block-height/{height}", hashAt),
-		get("block/{hash}", oneBlock),
+		get("block/{hash}", p.oneBlock),
 		get("block/{hash}/status", blockStatus),
 		get("block/{hash}/txids", blockTxIDs),
 		get("block/{hash}/txid/{index}", blockTxID),
@@ -113,11 +132,11 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("mempool/txids", mempoolIDs),
 		get("mempool/txids/page", mempoolPage),
 		get("mempool/txids/page/{last}", mempoolPage),
-		get("mempool/recent", mempoolRecent),
+		get("mempool/recent", p.mempoolRecent),
 		node(http.MethodGet, "fee-estimates", p.feeEstimates),
-		get("v1/block/{hash}", oneBlock), // mempool.js has these three below v1
-		get("v1/blocks", blocks),
-		get("v1/blocks/{start}", blocks),
+		get("v1/block/{hash}", p.oneBlock), // mempool.js has these three below v1
+		get("v1/blocks", p.blocks),
+		get("v1/blocks/{start}", p.blocks),
 		node(http.MethodGet, "v1/fees/recommended", p.recommendedFees),
 	}
 }

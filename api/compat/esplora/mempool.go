@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"birthmark/api/compat/script"
+	"birthmark/api/compat/wallet"
 	"birthmark/model"
 )
 
@@ -56,13 +57,21 @@ func mempoolPage(r *request) answer {
 
 const recentTxs = 10
 
-func mempoolRecent(r *request) answer {
+func (p *protocol) mempoolRecent(r *request) answer {
 	return func(v *view) (any, error) {
 		r.CacheFor(recent)
-		all := []recentValue{}
-		for _, tx := range v.MempoolRecent(recentTxs) {
-			all = append(all, recentValue{script.Hash(tx.ID), tx.Fee, tx.VSize, tx.Inputs})
-		}
-		return all, nil
+		return p.recentOf(v.MempoolRecent(recentTxs)), nil
 	}
+}
+
+func (p *protocol) recentOf(txs []wallet.Recent) []recentValue {
+	all := make([]recentValue, len(txs))
+	for i, tx := range txs {
+		all[i] = recentValue{Tx: script.Hash(tx.ID), Fee: tx.Fee, VSize: tx.VSize, Value: tx.Inputs}
+		if p.tapyrus {
+			seen := tx.Seen.Unix()
+			all[i].Time = &seen
+		}
+	}
+	return all
 }

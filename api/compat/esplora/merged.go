@@ -17,7 +17,7 @@ func (p *protocol) addressesTxs(r *request) answer { return p.manyTxs(r, p.addre
 
 func (p *protocol) scriptHashesTxs(r *request) answer { return p.manyTxs(r, scriptHashKey) }
 
-func (p *protocol) manyTxs(r *request, key func(string) (wallet.Key, error)) answer {
+func (p *protocol) manyTxs(r *request, key func(string) (scriptKey, error)) answer {
 	keys, page := keysOf(r, key), pageParams(r)
 	return func(v *view) (any, error) {
 		if err := page.place(v); err != nil {
@@ -41,7 +41,7 @@ func (p *protocol) addressesSummary(r *request) answer { return p.manySummary(r,
 
 func (p *protocol) scriptHashesSummary(r *request) answer { return p.manySummary(r, scriptHashKey) }
 
-func (p *protocol) manySummary(r *request, key func(string) (wallet.Key, error)) answer {
+func (p *protocol) manySummary(r *request, key func(string) (scriptKey, error)) answer {
 	keys, page := keysOf(r, key), summaryParams(r)
 	return func(v *view) (any, error) {
 		if err := page.place(v); err != nil {
@@ -59,10 +59,10 @@ func (p *protocol) manySummary(r *request, key func(string) (wallet.Key, error))
 	}
 }
 
-func (v *view) scripts(keys []wallet.Key) ([]*wallet.Script, error) {
+func (v *view) scripts(keys []scriptKey) ([]*wallet.Script, error) {
 	all := make([]*wallet.Script, len(keys))
 	for i, k := range keys {
-		s, err := v.Script(k)
+		s, err := v.script(k)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (v *view) scripts(keys []wallet.Key) ([]*wallet.Script, error) {
 }
 
 // keysOf reads the distinct scripts of a body.
-func keysOf(r *request, key func(string) (wallet.Key, error)) (keys []wallet.Key) {
+func keysOf(r *request, key func(string) (scriptKey, error)) (keys []scriptKey) {
 	tooLong := errorf(http.StatusUnprocessableEntity, "body too long")
 	var texts []string
 	if len(r.Content()) > maxScripts*(idDigits+8) {
@@ -83,7 +83,7 @@ func keysOf(r *request, key func(string) (wallet.Key, error)) (keys []wallet.Key
 		r.Refuse(tooLong)
 		return nil
 	}
-	seen := map[wallet.Key]bool{}
+	seen := map[scriptKey]bool{}
 	for _, text := range texts {
 		if k, err := key(text); err == nil && !seen[k] {
 			seen[k] = true

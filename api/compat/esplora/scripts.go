@@ -9,6 +9,7 @@ import (
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
+	"birthmark/chains/tapyrus/coloredcoin"
 	"birthmark/model"
 )
 
@@ -21,22 +22,39 @@ const (
 	idDigits   = 2 * 32
 )
 
+// scriptKey names a script. If it has a color, it stands for the outputs with that color.
+type scriptKey struct {
+	wallet.Key
+	color string
+}
+
+func (v *view) script(k scriptKey) (*wallet.Script, error) {
+	if k.color == "" {
+		return v.Script(k.Key)
+	}
+	return v.ScriptOf(k.Key, []byte(k.color))
+}
+
 // addressKey reads an address.
-func (p *protocol) addressKey(text string) (wallet.Key, error) {
+func (p *protocol) addressKey(text string) (k scriptKey, err error) {
 	s, err := p.ScriptOfAddress(text)
-	return sha256.Sum256(s), err
+	k.Key = sha256.Sum256(s)
+	if p.tapyrus && err == nil {
+		k.color = string(coloredcoin.ColorOf(text))
+	}
+	return k, err
 }
 
 // scriptHashKey reads a script hash.
-func scriptHashKey(text string) (k wallet.Key, err error) {
+func scriptHashKey(text string) (k scriptKey, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil {
 		return k, errHex
 	}
-	if len(b) != len(k) {
+	if len(b) != len(k.Key) {
 		return k, errorf(http.StatusBadRequest, "Invalid scripthash")
 	}
-	return wallet.Key(b), nil
+	return scriptKey{Key: wallet.Key(b)}, nil
 }
 
 // aboutScript returns an answer about the script of the argument address or hash. Its lists move with the tip.
@@ -53,7 +71,7 @@ func (p *protocol) aboutScript(r *request, about func(*view, *wallet.Script) (an
 	}
 	return func(v *view) (any, error) {
 		r.CacheFor(shortly)
-		s, err := v.Script(k)
+		s, err := v.script(k)
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +83,9 @@ func (p *protocol) scriptStats(r *request) answer {
 	address, _ := r.Arg("address")
 	hash, _ := r.Arg("hash")
 	return p.aboutScript(r, func(_ *view, s *wallet.Script) (any, error) {
+		if p.tapyrus {
+			return coloredScriptOf(address, hash, s)
+		}
 		confirmed, unconfirmed, err := s.Stats()
 		return &scriptValue{address, statsOf(confirmed), statsOf(unconfirmed), hash}, err
 	})
@@ -227,7 +248,7 @@ func (p *protocol) unspent(r *request) answer {
 				if err == nil && u.Height > 0 {
 					at, err = v.placeAt(u.Height)
 				}
-				if !yield(unspentValue{script.Hash(u.Tx), u.Index, statusOf(at), u.Value}, err) {
+				if !yield(unspentValue{script.Hash(u.Tx), u.Index, statusOf(at), u.Value, p.colorText([]byte(u.Color))}, err) {
 					return
 				}
 			}

@@ -1,7 +1,6 @@
 package esplora
 
 import (
-	"encoding/binary"
 	"math"
 	"strconv"
 
@@ -31,7 +30,10 @@ type blockValue struct {
 	Difficulty float        `json:"difficulty"`
 }
 
-func blockOf(b *wallet.Block) *blockValue {
+func (p *protocol) blockOf(b *wallet.Block) any {
+	if p.tapyrus {
+		return tapyrusBlockOf(b)
+	}
 	h := block.Header(b.Header)
 	v := &blockValue{
 		ID: script.Hash(b.Hash), Height: uint32(b.Height), Version: uint32(h.Version()), Timestamp: h.Time(),
@@ -96,32 +98,25 @@ func statusOf(p wallet.Place) statusValue {
 	return statusValue{true, &placeValue{p.Height, script.Hash(p.BlockHash), p.BlockTime}}
 }
 
-// headerInfo has the fields of a block that a status needs.
-type headerInfo struct {
-	hash model.Hash
-	time uint32
-}
-
 // placeAt returns the place of a transaction in the block at a height. Blocks of one request are read once.
 func (v *view) placeAt(height uint32) (wallet.Place, error) {
-	info, ok := v.headers[height]
+	at, ok := v.places[height]
 	if !ok {
-		header, err := v.Header(height)
-		if err != nil {
-			return wallet.Place{}, err
+		var err error
+		if at, err = v.BlockPlace(height); err != nil {
+			return at, err
 		}
-		info = headerInfo{block.Header(header).Hash(), binary.LittleEndian.Uint32(header[68:])}
-		if v.headers == nil {
-			v.headers = map[uint32]headerInfo{}
+		if v.places == nil {
+			v.places = map[uint32]wallet.Place{}
 		}
-		v.headers[height] = info
+		v.places[height] = at
 	}
-	return wallet.Place{Confirmed: true, Height: height, BlockHash: info.hash, BlockTime: int64(info.time)}, nil
+	return at, nil
 }
 
 type txValue struct {
 	ID       script.Hash   `json:"txid"`
-	Version  uint32        `json:"version"`
+	Version  int64         `json:"version"`
 	LockTime uint32        `json:"locktime"`
 	Inputs   []inputValue  `json:"vin"`
 	Outputs  []outputValue `json:"vout"`
@@ -136,26 +131,46 @@ type inputValue struct {
 	Index         uint32       `json:"vout"`
 	Prevout       *outputValue `json:"prevout"` // null: of a coinbase
 	ScriptSig     script.Hex   `json:"scriptsig"`
-	ScriptSigAsm  script.Asm   `json:"scriptsig_asm"`
+	ScriptSigAsm  asm          `json:"scriptsig_asm"`
 	Witness       []script.Hex `json:"witness,omitempty"`
 	Coinbase      bool         `json:"is_coinbase"`
 	Sequence      uint32       `json:"sequence"`
-	Redeem        script.Asm   `json:"inner_redeemscript_asm,omitzero"`
-	WitnessScript script.Asm   `json:"inner_witnessscript_asm,omitzero"`
+	Redeem        asm          `json:"inner_redeemscript_asm,omitzero"`
+	WitnessScript asm          `json:"inner_witnessscript_asm,omitzero"`
+}
+
+// asm is a disassembled script.
+type asm struct {
+	script  []byte
+	tapyrus bool
+}
+
+// IsZero reports that there is no script. An empty one is not nil.
+func (a asm) IsZero() bool { return a.script == nil }
+
+func (a asm) AppendJSON(b []byte) []byte {
+	if a.tapyrus {
+		return append(script.AppendTapyrusAsm(append(b, '"'), a.script), '"')
+	}
+	return append(script.AppendAsm(append(b, '"'), a.script), '"')
 }
 
 type outputValue struct {
 	Script  script.Hex `json:"scriptpubkey"`
-	Asm     script.Asm `json:"scriptpubkey_asm"`
+	Asm     asm        `json:"scriptpubkey_asm"`
 	Type    string     `json:"scriptpubkey_type"`
 	Address string     `json:"scriptpubkey_address,omitempty"`
-	Value   uint64     `json:"value"`
+	Value   uint64     `json:"value"` // of a colored output: the amount of the color
+	Color   script.Hex `json:"color_id,omitempty"`
 }
 
 func (p *protocol) txOf(tx *wallet.Tx) *txValue {
-	m, coinbase := tx.Msg, script.IsCoinbase(tx.Msg)
+	m, coinbase, version := tx.Msg, script.IsCoinbase(tx.Msg), int64(uint32(tx.Msg.Version))
+	if p.tapyrus {
+		coinbase, version = isTapyrusCoinbase(m), int64(m.Version)
+	}
 	v := &txValue{
-		ID: script.Hash(tx.ID), Version: uint32(m.Version), LockTime: m.LockTime,
+		ID: script.Hash(tx.ID), Version: version, LockTime: m.LockTime,
 		Inputs: make([]inputValue, len(m.TxIn)), Outputs: make([]outputValue, len(m.TxOut)),
 		Size: len(tx.Raw), Weight: tx.Weight, Fee: tx.Fee, Status: statusOf(tx.Place),
 	}
@@ -176,12 +191,12 @@ func (p *protocol) txOf(tx *wallet.Tx) *txValue {
 func (p *protocol) inputOf(in *wire.TxIn, spent *wallet.Output, coinbase bool) inputValue {
 	v := inputValue{
 		Tx: script.Hash(in.PreviousOutPoint.Hash), Index: in.PreviousOutPoint.Index,
-		ScriptSig: in.SignatureScript, ScriptSigAsm: in.SignatureScript, Coinbase: coinbase, Sequence: in.Sequence,
+		ScriptSig: in.SignatureScript, ScriptSigAsm: asm{in.SignatureScript, p.tapyrus}, Coinbase: coinbase, Sequence: in.Sequence,
 	}
 	if spent != nil {
 		out := p.outputOf(spent.Script, spent.Value)
 		redeem, witnessScript := script.Inner(spent.Script, in.SignatureScript, in.Witness)
-		v.Prevout, v.Redeem, v.WitnessScript = &out, redeem, witnessScript
+		v.Prevout, v.Redeem, v.WitnessScript = &out, asm{redeem, p.tapyrus}, asm{witnessScript, p.tapyrus}
 	}
 	if len(in.Witness) > 0 {
 		v.Witness = make([]script.Hex, len(in.Witness))
@@ -193,7 +208,10 @@ func (p *protocol) inputOf(in *wire.TxIn, spent *wallet.Output, coinbase bool) i
 }
 
 func (p *protocol) outputOf(pkScript []byte, value uint64) outputValue {
-	return outputValue{pkScript, pkScript, script.EsploraType(pkScript), p.Address(pkScript), value}
+	if p.tapyrus {
+		return p.tapyrusOutputOf(pkScript, value)
+	}
+	return outputValue{pkScript, asm{pkScript, false}, script.EsploraType(pkScript), p.Address(pkScript), value, nil}
 }
 
 // spenderValue is the input that spends an output.
@@ -263,6 +281,7 @@ type unspentValue struct {
 	Index  uint32      `json:"vout"`
 	Status statusValue `json:"status"`
 	Value  uint64      `json:"value"`
+	Color  script.Hex  `json:"color_id,omitempty"`
 }
 
 type mempoolValue struct {
@@ -287,6 +306,7 @@ type recentValue struct {
 	Tx    script.Hash `json:"txid"`
 	Fee   uint64      `json:"fee"`
 	VSize int         `json:"vsize"`
+	Time  *int64      `json:"time,omitempty"` // of Tapyrus
 	Value uint64      `json:"value"`
 }
 

@@ -18,6 +18,7 @@ const (
 	opCheckLock   = 0xb1
 	opCheckSeq    = 0xb2
 	opCheckSigAdd = 0xba
+	opColor       = 0xbc // of Tapyrus
 	opInvalid     = 0xff
 )
 
@@ -68,9 +69,21 @@ var rustNames = func() (all [256]string) {
 	return all
 }()
 
+// tapyrusNames are the names of all opcodes that rust-tapyrus prints.
+var tapyrusNames = func() [256]string {
+	names := rustNames
+	names[opCheckSigAdd], names[opColor], names[opInvalid] = "OP_RETURN_186", "OP_COLOR", "OP_RETURN_255"
+	return names
+}()
+
 // AppendAsm disassembles a script as rust-bitcoin does, the form of Esplora: OP_DUP OP_HASH160 OP_PUSHBYTES_20 <hex>. A
 // push beyond the end of the script ends it with <push past end>, and a length that is cut off with <unexpected end>.
-func AppendAsm(to, script []byte) []byte {
+func AppendAsm(to, script []byte) []byte { return appendAsm(to, script, &rustNames) }
+
+// AppendTapyrusAsm is [AppendAsm] of a script of Tapyrus, as rust-tapyrus does.
+func AppendTapyrusAsm(to, script []byte) []byte { return appendAsm(to, script, &tapyrusNames) }
+
+func appendAsm(to, script []byte, names *[256]string) []byte {
 	for first := true; len(script) > 0; first = false {
 		op, data, rest, ok := block.NextOp(script)
 		if !ok && op >= opPushData1 && len(script)-1 < 1<<(op-opPushData1) {
@@ -79,7 +92,7 @@ func AppendAsm(to, script []byte) []byte {
 		if !first {
 			to = append(to, ' ')
 		}
-		to = append(to, rustNames[op]...)
+		to = append(to, names[op]...)
 		if !ok {
 			return append(to, " <push past end>"...)
 		}

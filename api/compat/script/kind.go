@@ -10,6 +10,37 @@ func Unspendable(script []byte) bool {
 	return len(script) > 0 && script[0] == opReturn || len(script) > maxScript
 }
 
+// TapyrusUnspendable reports whether no input can spend an output of Tapyrus with this script, as esplora-tapyrus does:
+// its first opcode always fails.
+func TapyrusUnspendable(script []byte) bool {
+	return len(script) > 0 && (script[0] == opReturn || neverRuns(script[0]) && script[0] != opColor)
+}
+
+// TapyrusType returns the name of a script's type in esplora-tapyrus. colored reports that the script begins with a color,
+// which is not part of it.
+func TapyrusType(script []byte, colored bool) string {
+	kind, _ := block.SolveLegacy(script)
+	switch {
+	case colored && kind == block.PubKeyHash:
+		return "cp2pkh"
+	case colored:
+		return "cp2sh"
+	case len(script) == 0:
+		return "empty"
+	case script[0] == opReturn:
+		return "op_return"
+	case paysToKey(script):
+		return "p2pk"
+	case kind == block.PubKeyHash:
+		return "p2pkh"
+	case kind == block.ScriptHash:
+		return "p2sh"
+	case TapyrusUnspendable(script):
+		return "provably_unspendable"
+	}
+	return "unknown"
+}
+
 // EsploraType returns the name of a script's type in Esplora.
 func EsploraType(script []byte) string {
 	if len(script) == 0 {

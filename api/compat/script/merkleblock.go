@@ -12,9 +12,9 @@ import (
 // header, the number of transactions, the hashes of the partial tree and its flag bits. ids has the id of every
 // transaction of the block.
 func AppendMerkleBlock(to, header []byte, ids []model.Hash, position int) ([]byte, error) {
-	if len(header) != block.HeaderSize || position < 0 || position >= len(ids) {
-		return nil, fmt.Errorf("merkle block: a header of %d bytes and transaction %d of %d: expected %d bytes and a "+
-			"transaction of the block", len(header), position, len(ids), block.HeaderSize)
+	if len(header) < block.HeaderSize || position < 0 || position >= len(ids) {
+		return nil, fmt.Errorf("merkle block: a header of %d bytes and transaction %d of %d: expected at least %d bytes and "+
+			"a transaction of the block", len(header), position, len(ids), block.HeaderSize)
 	}
 	levels := [][]model.Hash{ids}
 	for level := ids; len(level) > 1; {

@@ -11,7 +11,7 @@ import (
 // headerSize is the size of a block header in bytes.
 const headerSize = 80
 
-// Header returns the 80 bytes of a header. The error is of kind NotFound (unknown_block) above the tip.
+// Header returns a header, which has 80 bytes on Bitcoin. The error is of kind NotFound (unknown_block) above the tip.
 func (v *View) Header(height uint32) ([]byte, error) {
 	row, err := v.blockRow(height)
 	return row.Header, err
@@ -24,6 +24,12 @@ func (v *View) blockRow(height uint32) (row schema.BlockRow, err error) {
 		return row, err
 	}
 	return v.q.BlockRow(h)
+}
+
+// BlockPlace returns a place in the block at a height; NotFound (unknown_block) above the tip.
+func (v *View) BlockPlace(height uint32) (Place, error) {
+	row, err := v.blockRow(height)
+	return Place{Confirmed: true, Height: height, BlockHash: row.Hash, BlockTime: row.Time}, err
 }
 
 // Headers returns up to n concatenated headers from a height on, fewer at the tip.
@@ -44,7 +50,7 @@ func (v *View) Headers(from uint32, n int) ([]byte, error) {
 // Block is a block without its transactions.
 type Block struct {
 	model.Point
-	Header     []byte // 80 bytes
+	Header     []byte // without what follows it
 	Size       int
 	Weight     int // set by [View.Weigh]; 0: unknown
 	TxCount    int

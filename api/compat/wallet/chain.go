@@ -19,12 +19,16 @@ type Key [32]byte
 type Chain struct {
 	served  *served.Chain
 	scripts model.Scripter
+	form    form
 
 	headers   headerHashes
 	trees     bounded.Cache[model.Hash, *blockTree] // by block
 	weights   bounded.Cache[model.Hash, int]        // by block
 	spendable bounded.Cache[Key, bool]              // scripts without an address
 	touches   bounded.Cache[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
+	colored   bounded.Cache[Key, counted[map[held]ColoredStats]]
+	colors    bounded.Cache[model.AssetBirthPk, counted[ColorStats]]
+	lastUses  bounded.Cache[model.Hash, []colorUse] // by tip: those of all colors
 	pending   pendingLists
 }
 
@@ -49,10 +53,15 @@ var Needs = served.Needs{Chain: "bitcoin", Preset: "wallet", Node: "http://127.0
 // New returns the answers of a served chain, which must fulfil [Needs].
 func New(c *served.Chain) *Chain {
 	return &Chain{
-		served: c, scripts: c.Model.(model.Scripter),
+		served: c, scripts: c.Model.(model.Scripter), form: formOf(c.Model),
 		trees:   bounded.Cache[model.Hash, *blockTree]{Max: 32 << 20, Size: func(t *blockTree) int { return t.bytes() }},
 		weights: bounded.Cache[model.Hash, int]{Max: 1 << 13}, spendable: bounded.Cache[Key, bool]{Max: 1 << 13},
 		touches: bounded.Cache[model.Hash, []Key]{Max: 8 << 20, Size: func(ks []Key) int { return len(ks) * len(Key{}) }},
+		colored: bounded.Cache[Key, counted[map[held]ColoredStats]]{Max: 8 << 20, Size: func(c counted[map[held]ColoredStats]) int {
+			return coloredSize * (1 + len(c.sum))
+		}},
+		colors:   bounded.Cache[model.AssetBirthPk, counted[ColorStats]]{Max: 1 << 13},
+		lastUses: bounded.Cache[model.Hash, []colorUse]{Max: 8 << 20, Largest: 8 << 20, Size: func(all []colorUse) int { return useSize * len(all) }},
 	}
 }
 
@@ -64,6 +73,9 @@ func (c *Chain) index(q *query.Query) (*schema.Index, error) {
 	return nil, model.Errorf(model.Refused, "missing_index", "%s: the wallet protocols need index %s with %v: "+
 		"run birthmark index add %[2]s --index %[4]s", c.served.Name, scriptIndex, features, Needs.Preset)
 }
+
+// Coin returns the name of the chain: bitcoin.
+func (c *Chain) Coin() string { return c.served.Model.Name() }
 
 // Network returns the name of the network: mainnet.
 func (c *Chain) Network() string { return c.served.Model.Network() }

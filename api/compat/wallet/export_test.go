@@ -1,6 +1,11 @@
 package wallet
 
-import "slices"
+import (
+	"slices"
+	"testing"
+
+	"birthmark/model"
+)
 
 // InStatusOrder sorts unconfirmed transactions in place in the order of [compareInStatus].
 func InStatusOrder(entries []Entry) []Entry {
@@ -38,3 +43,17 @@ const ListedBytes = listedBytes
 
 // Lists of tests are long, so that they are shared.
 func init() { longList = 1 }
+
+// SetRecent sets the limits of the blocks in which a list of colors is searched, until the test ends.
+func SetRecent(t testing.TB, blocks, rows int) {
+	before, and := recentBlocks, recentRows
+	recentBlocks, recentRows = model.HeightPk(blocks), rows
+	t.Cleanup(func() { recentBlocks, recentRows = before, and })
+}
+
+// SetKeepAfter sets the number of transactions after which an unfinished sum is kept, until the test ends.
+func SetKeepAfter(t testing.TB, txs int) {
+	before := keepAfter
+	keepAfter = txs
+	t.Cleanup(func() { keepAfter = before })
+}

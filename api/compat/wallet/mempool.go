@@ -62,7 +62,8 @@ type Recent struct {
 	ID     model.Hash
 	Fee    uint64
 	VSize  int
-	Inputs uint64 // sum of the outputs it spends
+	Inputs uint64 // sum of the values of the outputs it spends: see [Output]
+	Seen   time.Time
 }
 
 // MempoolRecent returns the last n transactions to arrive, newest first.
@@ -71,10 +72,10 @@ func (v *View) MempoolRecent(n int) (recent []Recent) {
 		return nil
 	}
 	for t := range v.pool.Newest() {
-		r := Recent{ID: t.ID, Fee: t.Fee, VSize: t.VSize}
+		r := Recent{ID: t.ID, Fee: t.Fee, VSize: t.VSize, Seen: t.Seen()}
 		inputs := t.Inputs()
 		for i := range inputs {
-			r.Inputs += inputs[i].Spends().Value
+			r.Inputs += valueOf(inputs[i].Spends()).amount
 		}
 		if recent = append(recent, r); len(recent) == n {
 			break
@@ -114,7 +115,7 @@ func (v *View) unconfirmedTx(t *pending.Tx) (*Tx, error) {
 	if tx.Prevouts, err = v.unconfirmedPrevouts(t); err != nil {
 		return nil, err
 	}
-	return tx, tx.measure()
+	return tx, v.chain.measure(tx)
 }
 
 // unconfirmedPrevouts returns the outputs that a transaction of the mempool spends.
@@ -125,8 +126,10 @@ func (v *View) unconfirmedPrevouts(t *pending.Tx) ([]Output, error) {
 	for i := range inputs {
 		o, out := inputs[i].Spends(), inputs[i].Outpoint
 		outputs[i].Value = o.Value
-		if outputs[i].Script = v.chain.rebuild(o.Key(v.poolAddress), o.Key(v.poolIndex)); outputs[i].Script != nil {
-			continue
+		if v.chain.form.split == nil || o.Value > 0 {
+			if outputs[i].Script = v.chain.rebuild(o.Key(v.poolAddress), o.Key(v.poolIndex)); outputs[i].Script != nil {
+				continue
+			}
 		}
 		parent, known := parents[out.Tx]
 		if !known {
@@ -140,7 +143,7 @@ func (v *View) unconfirmedPrevouts(t *pending.Tx) ([]Output, error) {
 			parents[out.Tx] = parent
 		}
 		var err error
-		if outputs[i].Script, err = parent.at(int(out.Index)); err != nil {
+		if outputs[i], err = parent.at(int(out.Index)); err != nil {
 			return nil, err
 		}
 	}
@@ -176,8 +179,8 @@ func (s *Script) isSpendableIn(t *pending.Tx) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		script, err := scripts.at(i)
-		return !unspendable(script), err
+		output, err := scripts.at(i)
+		return !s.v.chain.form.unspendable(output.Script), err
 	}
 	return true, nil // it spends from the script
 }
@@ -267,7 +270,11 @@ func (s *Script) unconfirmedUnspent(yield func(Unspent, error) bool) bool {
 			if !o.Has(s.v.poolIndex, s.key[:]) || s.spentUnconfirmed(t.ID, uint32(i)) {
 				continue
 			}
-			if !yield(Unspent{Tx: t.ID, Index: uint32(i), Value: o.Value}, nil) {
+			u := Unspent{Tx: t.ID, Index: uint32(i), Value: o.Value}
+			if assets := o.Assets(); len(assets) > 0 {
+				u.Value, u.Color = assets[0].Amount, string(assets[0].ID)
+			}
+			if s.color.has([]byte(u.Color)) && !yield(u, nil) {
 				return false
 			}
 		}

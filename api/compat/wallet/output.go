@@ -22,10 +22,14 @@ func (v *View) outputs(pks []model.UtxoPk) ([]Output, error) {
 		return nil, err
 	}
 	var births, addressBirths []model.BirthPk
-	var ofBirth, ofAddress []int
+	var ofBirth, ofAddress, rest []int
 	addresses := v.q.Active(addressIndex)
 	for i := range rows {
 		outputs[i].Value = rows[i].Value
+		if rows[i].Value == 0 && v.chain.form.split != nil { // it may have assets
+			rest = append(rest, i)
+			continue
+		}
 		for _, o := range rows[i].Occurrences {
 			switch o.Index {
 			case v.index:
@@ -45,8 +49,12 @@ func (v *View) outputs(pks []model.UtxoPk) ([]Output, error) {
 			return nil, err
 		}
 	}
-	var rest []int
+	whole := rest
 	for i := range outputs {
+		if len(whole) > 0 && whole[0] == i {
+			whole = whole[1:]
+			continue
+		}
 		if paid != nil {
 			outputs[i].Script = v.chain.rebuild(paid[i], hashes[i])
 		}
@@ -83,11 +91,11 @@ func scriptsOf(id model.Hash, raw []byte) (outputScripts, error) {
 	return outputScripts{id, tx.TxOut}, nil
 }
 
-func (o outputScripts) at(index int) ([]byte, error) {
+func (o outputScripts) at(index int) (Output, error) {
 	if index >= len(o.out) {
-		return nil, fmt.Errorf("transaction %s has %d outputs, and none at %d: run check", displayed(o.id), len(o.out), index)
+		return Output{}, fmt.Errorf("transaction %s has %d outputs, and none at %d: run check", displayed(o.id), len(o.out), index)
 	}
-	return o.out[index].PkScript, nil
+	return Output{uint64(o.out[index].Value), o.out[index].PkScript}, nil
 }
 
 // storedValues returns n values of an index: the value of births[i] at position[i], nil elsewhere.
@@ -103,7 +111,7 @@ func (v *View) storedValues(x *schema.Index, births []model.BirthPk, position []
 	return values, err
 }
 
-// readScripts sets the scripts of outputs at the positions rest from the transactions that created them.
+// readScripts sets the outputs at the positions rest from the transactions that created them.
 func (v *View) readScripts(pks []model.UtxoPk, outputs []Output, rest []int) error {
 	if len(rest) == 0 {
 		return nil
@@ -131,7 +139,7 @@ func (v *View) readScripts(pks []model.UtxoPk, outputs []Output, rest []int) err
 			return err
 		}
 		for _, at := range of[tx] {
-			if outputs[at].Script, err = scripts.at(pks[at].Index()); err != nil {
+			if outputs[at], err = scripts.at(pks[at].Index()); err != nil {
 				return err
 			}
 		}

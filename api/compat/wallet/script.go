@@ -19,10 +19,14 @@ type Script struct {
 	list      *pendingList
 	pool      []*pending.Tx // of list
 	spendable bool          // false: not known, see check
+	color     *color        // nil: outputs with any asset, and without one
 }
 
 // Script returns the script with a key. A key that no output has is a script without history.
-func (v *View) Script(key Key) (*Script, error) {
+func (v *View) Script(key Key) (*Script, error) { return v.ScriptOf(key, nil) }
+
+// ScriptOf is [View.Script] of the outputs with an asset, which is nil for all outputs. [Script.Stats] counts all outputs.
+func (v *View) ScriptOf(key Key, asset []byte) (*Script, error) {
 	birth, err := v.q.Birth(v.index, key[:])
 	if err != nil {
 		return nil, err
@@ -32,6 +36,11 @@ func (v *View) Script(key Key) (*Script, error) {
 		return nil, err
 	}
 	s := &Script{v: v, key: key, birth: birth, list: list, pool: list.txs}
+	if asset != nil {
+		if err := s.only(asset); err != nil {
+			return nil, err
+		}
+	}
 	if len(s.pool) > 0 {
 		err = s.check()
 	}
@@ -181,13 +190,16 @@ func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, err
 		var pks []model.TxPk
 		for batch, err := range query.Batches(q, rows, firstBatch, lastBatch) {
 			pks = pks[:0]
-			for i := range batch {
-				pks = append(pks, batch[i].Tx)
-			}
 			var ids []model.Hash
 			var places map[model.TxPk][]model.TxPk
 			if err == nil && !slices.ContainsFunc(batch, func(m schema.TxAmounts) bool { return m.Sent > 0 }) {
 				err = s.check()
+			}
+			if err == nil && s.color != nil {
+				batch, err = s.withColor(batch)
+			}
+			for i := range batch {
+				pks = append(pks, batch[i].Tx)
 			}
 			if err == nil && s.birth != nil {
 				ids, places, err = s.v.idsAndPlaces(pks)
@@ -245,9 +257,10 @@ func (v *View) idsAndPlaces(txs []model.TxPk) (ids []model.Hash, places map[mode
 type Unspent struct {
 	Tx       model.Hash
 	Index    uint32
-	Value    uint64
+	Value    uint64 // of a colored output: the amount of the color
 	Height   uint32 // 0: unconfirmed
 	Coinbase bool
+	Color    string // empty: none
 }
 
 // Unspent yields the confirmed outputs that no transaction of the chain or the mempool spends, in chain order, then the
@@ -277,6 +290,10 @@ func (s *Script) confirmedUnspent(yield func(Unspent, error) bool) bool {
 		var ids []model.Hash
 		var values []uint64
 		var places map[model.TxPk][]model.TxPk
+		var colors []coloredValue
+		if err == nil && s.v.chain.form.split != nil {
+			pks, colors, err = s.colorsOf(pks)
+		}
 		if err == nil {
 			txs := make([]model.TxPk, len(pks))
 			for i, pk := range pks {
@@ -295,7 +312,12 @@ func (s *Script) confirmedUnspent(yield func(Unspent, error) bool) bool {
 			if all := places[pk.Tx()]; len(all) > 0 && all[0] != pk.Tx() {
 				continue
 			}
-			u := Unspent{ids[i], uint32(pk.Index()), values[i], uint32(pk.Height()), pk.TxIndex() == 0}
+			u := Unspent{
+				Tx: ids[i], Index: uint32(pk.Index()), Value: values[i], Height: uint32(pk.Height()), Coinbase: pk.TxIndex() == 0,
+			}
+			if colors != nil && colors[i].color != nil {
+				u.Value, u.Color = colors[i].amount, string(colors[i].color)
+			}
 			if !s.spentUnconfirmed(u.Tx, u.Index) && !yield(u, nil) {
 				return false
 			}

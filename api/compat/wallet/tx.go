@@ -125,7 +125,8 @@ func (v *View) RawTx(id model.Hash) ([]byte, Place, error) {
 	return raws[0], places[0], nil
 }
 
-// Output is an output that exists.
+// Output is an output that exists. On a chain with colored coins, the value of a colored output is the amount of the
+// color, which its script begins with.
 type Output struct {
 	Value  uint64
 	Script []byte
@@ -253,7 +254,7 @@ func (v *View) txs(ids []model.Hash, pks []model.TxPk) ([]*Tx, error) {
 			from = ends[i-1]
 		}
 		txs[i] = &Tx{ID: ids[i], Raw: raws[i], Place: places[i], Prevouts: prevouts[from:ends[i]:ends[i]]}
-		if err := txs[i].measure(); err != nil {
+		if err := v.chain.measure(txs[i]); err != nil {
 			return nil, fmt.Errorf("transaction %s: %w", displayed(ids[i]), err)
 		}
 	}
@@ -261,7 +262,7 @@ func (v *View) txs(ids []model.Hash, pks []model.TxPk) ([]*Tx, error) {
 }
 
 // measure parses Raw and sets the fields that follow from it and from Prevouts.
-func (t *Tx) measure() (err error) {
+func (c *Chain) measure(t *Tx) (err error) {
 	if t.Msg, err = parseTx(t.Raw); err != nil {
 		return err
 	}
@@ -273,11 +274,11 @@ func (t *Tx) measure() (err error) {
 	if len(t.Prevouts) != len(t.Msg.TxIn) {
 		return fmt.Errorf("it has %d inputs, and the database has %d: run check", len(t.Msg.TxIn), len(t.Prevouts))
 	}
-	for i := range t.Prevouts {
-		t.Fee += t.Prevouts[i].Value
+	for _, o := range t.Prevouts {
+		t.Fee += c.form.coins(o.Value, o.Script)
 	}
 	for _, o := range t.Msg.TxOut {
-		t.Fee -= uint64(o.Value)
+		t.Fee -= c.form.coins(uint64(o.Value), o.PkScript)
 	}
 	return nil
 }

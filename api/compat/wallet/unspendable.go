@@ -3,8 +3,6 @@ package wallet
 import (
 	"crypto/sha256"
 
-	"github.com/btcsuite/btcd/txscript/v2"
-
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -52,11 +50,7 @@ func (v *View) isSpendable(birth model.BirthPk) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !unspendable(outputs[0].Script), nil
-}
-
-func unspendable(script []byte) bool {
-	return len(script) > txscript.MaxScriptSize || len(script) > 0 && script[0] == txscript.OP_RETURN
+	return !v.chain.form.unspendable(outputs[0].Script), nil
 }
 
 // KeyOf returns the key of a script.

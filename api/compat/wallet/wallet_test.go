@@ -329,7 +329,7 @@ func compareMempool(t *testing.T, v *wallet.View, n *naive) {
 	for i, r := range v.MempoolRecent(10) {
 		tx := n.txs[ids[i]]
 		vsize := (3*tx.SerializeSizeStripped() + tx.SerializeSize() + 3) / 4
-		same(t, "recent transaction", r, wallet.Recent{ID: ids[i], Fee: n.fee(tx), VSize: vsize, Inputs: inputs[ids[i]]})
+		same(t, "recent transaction", r, wallet.Recent{ID: ids[i], Fee: n.fee(tx), VSize: vsize, Inputs: inputs[ids[i]], Seen: v.Seen(ids[i])})
 	}
 }
 

@@ -50,6 +50,24 @@ func Parse(text string) ([]byte, bool) {
 	return id, err == nil && len(id) == Size && id[0] >= reissuable && id[0] <= nonFungible
 }
 
+// ColorOf returns the color in the address of a colored output; nil for another text.
+func ColorOf(address string) []byte {
+	payload, _, err := base58.CheckDecode(address)
+	if err != nil || len(payload) != Size+block.Hash160Size {
+		return nil
+	}
+	return payload[:Size]
+}
+
+// Address returns the address of an output with a color: that without the color is given.
+func Address(address string, color []byte) string {
+	hash, version, err := base58.CheckDecode(address)
+	if err != nil || len(hash) != block.Hash160Size {
+		return ""
+	}
+	return base58.CheckEncode(append(append([]byte(nil), color...), hash...), version+1)
+}
+
 // ParseAddress reads the address of a colored output: a prefix that is one above that of the address without color, the
 // color and the hash. The result is the address without color, nil for other forms.
 func ParseAddress(n *params.Network, text string) ([]byte, error) {
