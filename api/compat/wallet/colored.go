@@ -75,7 +75,7 @@ func (v *View) colorBirth(id []byte) (*model.AssetBirthPk, error) {
 	return &birth, nil
 }
 
-// coloredValue is the amount of an output: of a color, or of the coin if that is nil.
+// coloredValue is the amount of an output: of a color, or of the coin if that is nil. A color of an output has 64 bits.
 type coloredValue struct {
 	color  []byte
 	amount uint64
@@ -142,7 +142,7 @@ func (s *Script) movements(txs []schema.TxAmounts) ([]movement, error) {
 	for i, o := range all {
 		m := movement{held{coin: true}, o.Tx, i >= len(created), values[i]}
 		if es := entries[i]; len(es) > 0 {
-			m.held, m.amount = held{color: es[0].Birth}, es[0].Amount
+			m.held, m.amount = held{color: es[0].Birth}, es[0].Amount.Lo
 		}
 		moves[i] = m
 	}
@@ -188,7 +188,7 @@ func (s *Script) colorsOf(pks []model.UtxoPk) (own []model.UtxoPk, values []colo
 					return nil, nil, err
 				}
 			}
-			value = coloredValue{ids[birth], es[0].Amount}
+			value = coloredValue{ids[birth], es[0].Amount.Lo}
 		}
 		if s.color.has(value.color) {
 			own, values = append(own, pks[i]), append(values, value)

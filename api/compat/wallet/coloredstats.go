@@ -325,7 +325,7 @@ func (v *View) amountsOf(birth model.AssetBirthPk, span setops.Span, descending 
 				sum := new(big.Int)
 				for _, e := range entries[i] {
 					if e.Birth == birth {
-						sum.Add(sum, new(big.Int).SetUint64(e.Amount))
+						sum.Add(sum, e.Amount.Big())
 					}
 				}
 				if !yield(use{tx: pk.Tx(), outputs: sum}, nil) {
