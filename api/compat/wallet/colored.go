@@ -104,7 +104,7 @@ func (s *Script) eachPending(t *pending.Tx, visit func(c coloredValue, spent boo
 	}
 }
 
-// held identifies what an output of the chain holds: a color, or the coin.
+// held identifies the content of an output of the chain: a color, or the coin.
 type held struct {
 	color model.AssetBirthPk
 	coin  bool

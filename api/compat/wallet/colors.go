@@ -79,8 +79,8 @@ var (
 	recentRows   = 20_000
 )
 
-// ColorsByUse returns up to n colors, those that were used in the newest blocks first, and of a block in descending order
-// of the colors. It begins after the color after; if that is nil, or no transaction has it, at the beginning.
+// ColorsByUse returns up to n colors by the block of their last use, the newest first, and within a block in descending
+// order of the colors. It begins after the color after; if that is nil, or no transaction has it, at the beginning.
 func (v *View) ColorsByUse(after []byte, n int) ([]ColorUse, error) {
 	start := colorStart{height: v.Tip.Height}
 	if after != nil {

@@ -11,7 +11,7 @@ import (
 // OrdinalsFrom is the height of the main network from which on outputs of one satoshi are ordinals.
 const OrdinalsFrom = 783_968
 
-// Message is what the rules read from the scripts of a transaction.
+// Message is the part of the scripts of a transaction that the rules use.
 type Message struct {
 	Tokens []OutputOp // in the order of outputs
 }
@@ -44,9 +44,9 @@ func MessageOf(n int, output func(i int) (value uint64, script []byte)) any {
 
 // Rules implements [model.TokenRules]. Its messages are those of [MessageOf].
 //
-// Of a transaction, the outputs with a BSV-21 token are valid if the amounts that its inputs hold of it, and with an
-// authority also the amounts that it mints, are at least the sum of the amounts of all outputs; otherwise none is. What
-// outputs do not hold is burned. A valid output of the operation burn holds nothing. Deployments are always valid.
+// The outputs of a transaction with a BSV-21 token are valid if the inputs hold at least the sum of their amounts.
+// Otherwise none of them is. If an input has the authority to mint the token, the amounts of the operation mint count as
+// held. The rest of the inputs is burned, and so is the amount of the operation burn. Deployments are always valid.
 //
 // An output of one satoshi holds the satoshi at its place in the order of the satoshis of all inputs. If an input had
 // this satoshi alone, it is the same ordinal; otherwise it is a new one. An ordinal that no such output holds is burned.
@@ -119,7 +119,7 @@ type derivation struct {
 	flows map[model.AssetBirthPk]*flow
 }
 
-// flow is what a transaction does with an asset.
+// flow is the change that a transaction makes to an asset.
 type flow struct {
 	in, held, minted model.Uint128
 	mints            bool

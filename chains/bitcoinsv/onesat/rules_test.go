@@ -31,7 +31,7 @@ type chain struct {
 	counts   map[string]int
 }
 
-// coin is an unspent output: what the rules gave it, and what the model did.
+// coin is an unspent output with the assets that the rules and the model gave it.
 type coin struct {
 	model.TokenInput
 	at   string
@@ -136,7 +136,7 @@ func (c *chain) honest(spent []coin) (outputs []output) {
 	return outputs
 }
 
-// expected returns what the outputs of a transaction hold: the slow model.
+// expected returns the amounts in the outputs of a transaction. It is the slow model.
 func (c *chain) expected(id string, spent []coin, outputs []output) []map[string]uint64 {
 	held := make([]map[string]uint64, len(outputs))
 	for i := range held {
@@ -339,7 +339,7 @@ func (c *chain) step() {
 	}
 }
 
-// Every output holds what the slow model gives it, and the supply of each asset is what outputs hold.
+// Every output holds the amounts of the slow model, and the supply of each asset is the sum of its unspent outputs.
 func TestRulesEqualTheModel(t *testing.T) {
 	all := map[string]int{}
 	rng := testseed.Rand(t)
