@@ -34,8 +34,8 @@ func (p *protocol) coloredEndpoints() []exchange.Endpoint[*view] {
 
 const colorsPerPage = 25
 
-// colors returns a page of colors by their last use, the newest first, after the color last. A text that is no color
-// leads to the first page.
+// colors returns a page of colors by their last use, the newest first, after the color last. Another text leads to
+// the first page.
 func colors(r *request) answer {
 	text, _ := r.Arg("last")
 	last, ok := coloredcoin.Parse(text)

@@ -869,7 +869,7 @@ func TestRealTapyrusBlocks(t *testing.T) {
 	compareColoredScripts(t, w, n, 1000)
 	w.expect(t, "/colors", "[]", jsonType, "10")
 	for _, tx := range n.txs {
-		if tx.height > 0 { // block 0 pays to a script that is no address
+		if tx.height > 0 { // the script of block 0 has no address
 			w.expect(t, "/tx/"+tx.text(), text(n.tx(tx)), jsonType, "10")
 		}
 	}

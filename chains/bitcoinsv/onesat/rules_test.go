@@ -271,7 +271,7 @@ func (c *chain) step() {
 	}
 	for _, o := range outputs {
 		if o.op != "" && !strings.HasPrefix(o.op, "deploy") && !needed[o.id] {
-			t.Fatalf("the name %s is not among those that are needed: %q", o.id, names)
+			t.Fatalf("the name %s is not needed: %q", o.id, names)
 		}
 	}
 	if err := c.rules.Derive(tx, c); err != nil {
