@@ -18,6 +18,7 @@ type chain struct {
 	adapter.Base
 	net     *params.Network
 	wallets *wallets
+	tokens  *model.Tokens // nil: no assets are derived
 }
 
 // Networks returns the names of Bitcoin's networks, the default first.
@@ -46,16 +47,21 @@ func Open(coin *params.Spec, network string) (model.Chain, error) {
 func Custom(n *params.Network) model.Chain { return newChain(n) }
 
 func newChain(n *params.Network) *chain {
-	return &chain{adapter.NewBase(n.Coin.Name, n.Name, language.For(n.Coin.Name), indexes(n)), n, new(wallets)}
+	return &chain{Base: adapter.NewBase(n.Coin.Name, n.Name, language.For(n.Coin.Name), indexes(n)), net: n, wallets: new(wallets)}
 }
 
 // Traits implements [model.Chain].
 func (c *chain) Traits() model.Traits {
-	return model.Traits{
+	t := model.Traits{
 		Coinbase: true, Unit: c.net.Coin.Unit, BlockVSize: c.net.Coin.BlockVSize, Accent: c.net.Coin.Accent,
 		ImpliedBurns: c.net.Coin.Assets, ImpliedMints: c.net.Coin.Assets,
 		Unordered: c.net.Coin.Unordered, Pool: c.net.Coin.Pool, FeeOutputs: c.net.Coin.Pool != "",
+		Tokens: c.tokens,
 	}
+	if c.tokens != nil {
+		t.Fingerprint = runeNames
+	}
+	return t
 }
 
 // Define implements [model.Chain].
@@ -64,7 +70,9 @@ func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chain{base, c.net, c.wallets}, nil
+	with := *c
+	with.Base = base
+	return &with, nil
 }
 
 // FormatHash implements [model.Chain]: the bytes of a hash are reversed.
@@ -90,6 +98,9 @@ func (c *chain) ParseHash(s string) (model.Hash, error) {
 
 // FormatAsset implements [model.Chain].
 func (c *chain) FormatAsset(id []byte) string {
+	if c.tokens != nil {
+		return formatRune(id)
+	}
 	if f := c.net.Coin.FormatAsset; f != nil {
 		return f(id)
 	}
@@ -98,6 +109,9 @@ func (c *chain) FormatAsset(id []byte) string {
 
 // ParseAsset implements [model.Chain]: it always fails if the coin has no assets.
 func (c *chain) ParseAsset(text string) ([]byte, error) {
+	if c.tokens != nil {
+		return parseRune(text)
+	}
 	coin := c.net.Coin
 	if !coin.Assets {
 		return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %s: %s has no assets", adapter.Quote(text), coin.Name)

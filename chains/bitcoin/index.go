@@ -13,6 +13,7 @@ import (
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/bitcoin/runes"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
@@ -94,6 +95,9 @@ func (c *chain) decoders(names []string, raw bool) (func() *block.Decoder, error
 	return func() *block.Decoder {
 		d := block.NewDecoder(c.net.Coin.Format, c.emitter(names, selected))
 		d.KeepRaw = raw
+		if c.tokens != nil {
+			d.Tokens = new(runes.Reader)
+		}
 		return d
 	}, nil
 }

@@ -29,6 +29,8 @@ const (
 type Decoder struct {
 	// KeepRaw fills [model.Tx.Raw].
 	KeepRaw bool
+	// Tokens fills [model.Tx.Message] and [model.Tx.TokenOutput]; nil: the chain derives no assets.
+	Tokens TokenReader
 
 	format  *Format
 	emitter Emitter
@@ -61,6 +63,13 @@ type Emitter interface {
 type Span struct {
 	Start, Body, Outputs, Lock, End int  // Body: its inputs, Lock: its lock time
 	Marker, Witness                 bool // serialized with marker and flag, and with witnesses
+}
+
+// TokenReader reads what rules that derive assets need from a transaction.
+type TokenReader interface {
+	// ReadTx returns [model.Tx.Message] and [model.Tx.TokenOutput] of the transaction at s of well-formed bytes. They do
+	// not reference raw.
+	ReadTx(raw []byte, s Span) (message any, output uint32)
 }
 
 // NewDecoder returns a decoder of a format that calls e for each output.
@@ -327,6 +336,10 @@ func (f *filler) tx(tx *model.Tx, index, at, end int) {
 		f.keys = f.emitter.Keys(f.keys, n, out.Value, script, at+size-begin)
 		out.Keys = f.keys[first:len(f.keys):len(f.keys)]
 		at += size
+	}
+
+	if f.Tokens != nil {
+		tx.Message, tx.TokenOutput = f.Tokens.ReadTx(raw, s)
 	}
 
 	// The id hashes the serialization without marker and witness (BIP 141).

@@ -230,12 +230,12 @@ func smallNumber(op byte, data []byte) int {
 	return 0
 }
 
-// opRunestone is OP_13, which follows OP_RETURN in a message of the runes protocol.
-const opRunestone = 0x5d
+// OpRunestone is OP_13, which follows OP_RETURN in a message of the runes protocol.
+const OpRunestone = 0x5d
 
 // Runestone returns the message of the runes protocol in an output script, nil if there is none.
 func Runestone(script []byte) []byte {
-	if len(script) < 2 || script[0] != OpReturn || script[1] != opRunestone || !IsNullData(script) {
+	if len(script) < 2 || script[0] != OpReturn || script[1] != OpRunestone || !IsNullData(script) {
 		return nil
 	}
 	return AppendPushed(nil, script[1:])
