@@ -275,7 +275,8 @@ func TestScriptsOfMessages(t *testing.T) {
 		cases = append(cases, test{"push opcode", [][]byte{join(start, []byte{byte(op)}, data)}, &runes.Runestone{}})
 	}
 	for op := 0x4f; op < 0x100; op++ {
-		cases = append(cases, test{"opcode that is no push", [][]byte{join(start, []byte{byte(op)})}, cenotaph(runes.Opcode)})
+		cases = append(cases, test{"opcode that does not push", [][]byte{join(start, []byte{byte(op)})},
+			cenotaph(runes.Opcode)})
 	}
 	for _, c := range cases {
 		if got := runes.Decode(c.scripts); !equal(got, c.want) {
