@@ -71,7 +71,13 @@ func (s *spec) serialize(height model.HeightPk) []byte {
 // id returns the hash of a transaction that is not a coinbase.
 func (s *spec) id(t testing.TB) model.Hash {
 	t.Helper()
-	id, err := block.Bitcoin.TxID(s.serialize(0))
+	return idOf(t, s.serialize(0))
+}
+
+// idOf returns the hash of a serialized transaction.
+func idOf(t testing.TB, raw []byte) model.Hash {
+	t.Helper()
+	id, err := block.Bitcoin.TxID(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +120,13 @@ type world struct {
 	decoder *block.Decoder
 	height  model.HeightPk // of the next block
 	unspent map[outpoint]*output
+	scripts map[model.UtxoPk][]byte // of all outputs
 	tokens  map[model.AssetBirthPk]*token
 	names   map[string]model.AssetBirthPk
 	err     error // of every read of the state
 }
 
 type output struct {
-	script []byte
 	pk     model.UtxoPk
 	assets []model.TokenAmount
 }
@@ -135,6 +141,7 @@ func newWorld(t testing.TB, rules *runes.Rules, first model.HeightPk) *world {
 	w := &world{
 		TB: t, rules: rules, decoder: block.NewDecoder(&block.Bitcoin, noIndexes{}), height: first,
 		unspent: map[outpoint]*output{},
+		scripts: map[model.UtxoPk][]byte{},
 		tokens:  map[model.AssetBirthPk]*token{}, names: map[string]model.AssetBirthPk{},
 	}
 	w.decoder.Tokens = new(runes.Reader)
@@ -165,10 +172,8 @@ func (w *world) Value(pk model.UtxoPk) ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	for _, o := range w.unspent {
-		if version, program, ok := block.WitnessProgram(o.script); ok && o.pk == pk {
-			return append([]byte{version}, program...), nil
-		}
+	if version, program, ok := block.WitnessProgram(w.scripts[pk]); ok {
+		return append([]byte{version}, program...), nil
 	}
 	return nil, nil
 }
@@ -233,7 +238,8 @@ func (w *world) add(b *model.Block, index int, scripts [][]byte) error {
 	}
 	for i, script := range scripts {
 		utxo, _ := pk.Utxo(i)
-		w.unspent[outpoint{tx.Hash, uint32(i)}] = &output{script: script, pk: utxo}
+		w.unspent[outpoint{tx.Hash, uint32(i)}] = &output{pk: utxo}
+		w.scripts[utxo] = script
 	}
 	for _, birth := range t.Births {
 		w.tokens[birth.Asset] = &token{TokenBirth: birth}
