@@ -97,13 +97,13 @@ func withAssets(set *config.Chain, chain model.Chain) (model.Chain, error) {
 				"assets: the database %s was created with %s: assets are chosen when a database is created", set.DB, cmp.Or(*set.StoredAssets, noAssets)))
 		}
 		names = *set.StoredAssets
-	case can && set.ImpliesAssets():
+	case can && len(tokens.Tokens()) > 0 && set.ImpliesAssets():
 		names = tokens.Tokens()[0]
 	}
 	if names == "" || names == noAssets {
 		return chain, nil
 	}
-	if !can {
+	if !can || len(tokens.Tokens()) == 0 {
 		return nil, At(set.Origin("assets"), usageError("bad_assets", "assets: %s has no assets that are derived: leave assets out", chain.Name()))
 	}
 	with, err := tokens.WithTokens(names)

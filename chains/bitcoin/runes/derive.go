@@ -177,7 +177,11 @@ func (d *derivation) etch(e *Etching) error {
 	} else if ok, err := d.available(name); !ok || err != nil {
 		return err
 	}
-	entry := Entry{Number: d.state.Count() + uint64(len(d.Births)), Name: name, Cenotaph: true}
+	count, err := d.state.Count()
+	if err != nil {
+		return err
+	}
+	entry := Entry{Number: count + uint64(len(d.Births)), Name: name, Cenotaph: true}
 	if d.message.Flaw == NoFlaw {
 		entry.Spacers, entry.Symbol, entry.Divisibility, entry.Turbo = e.Spacers, e.Symbol, e.Divisibility, e.Turbo
 		entry.Premine, entry.Terms, entry.Cenotaph = e.Premine, e.Terms, false

@@ -29,6 +29,21 @@ var uncommonGoods = Entry{
 // Begins implements [model.TokenRules].
 func (r *Rules) Begins(pk model.TxPk) bool { return r.builtin && IDOf(pk) == ID{1, 0} }
 
+// Needs implements [model.TokenRules]: the rune that a message mints, and the name that it chooses.
+func (r *Rules) Needs(message any) (assets []model.AssetBirthPk, names [][]byte) {
+	m, ok := message.(*Message)
+	if !ok {
+		return nil, nil
+	}
+	if asset, ok := m.Mint.Value.Asset(); ok && m.Mint.OK {
+		assets = append(assets, asset)
+	}
+	if e := m.Etching; e != nil && e.Name.OK && len(m.Commits) > 0 {
+		names = append(names, e.Name.Value.Bytes())
+	}
+	return assets, names
+}
+
 // Parse implements [model.TokenRules]: the result is an *[Entry].
 func (r *Rules) Parse(info []byte) (any, error) { return ParseEntry(info) }
 

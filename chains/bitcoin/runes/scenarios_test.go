@@ -667,11 +667,12 @@ func TestErrorsOfReads(t *testing.T) {
 	_, id := w.etch(runes.Runestone{Etching: premined(lowest, n(5))}, 1)
 	at := w.commit(taproot, 6)
 	etching := runes.Runestone{Etching: premined(second, n(5))}
-	minting := runes.Runestone{Mint: option(id)}
+	minting, unnamed := runes.Runestone{Mint: option(id)}, runes.Runestone{Etching: new(runes.Etching)}
 	w.err = errors.New("broken")
 	for _, made := range []*spec{
 		{in: []spend{{at, revealing(second)}}, out: [][]byte{keyHash, etching.Script()}},
 		{in: []spend{{at, nil}}, out: [][]byte{keyHash, minting.Script()}},
+		{in: []spend{{at, nil}}, out: [][]byte{keyHash, unnamed.Script()}},
 	} {
 		raw := serializeBlock(t, w.height, []*spec{{out: [][]byte{keyHash}}, made})
 		b, err := w.decoder.Block(raw, w.height)

@@ -124,6 +124,8 @@ type world struct {
 	tokens  map[model.AssetBirthPk]*token
 	names   map[string]model.AssetBirthPk
 	err     error // of every read of the state
+
+	needed map[string]bool // assets and names that the current transaction may read
 }
 
 type output struct {
@@ -151,6 +153,9 @@ func newWorld(t testing.TB, rules *runes.Rules, first model.HeightPk) *world {
 // Token implements [model.TokenState].
 func (w *world) Token(birth model.AssetBirthPk) (*model.Token, error) {
 	k := w.tokens[birth]
+	if !w.needed[birth.String()] {
+		w.Fatalf("Needs does not return the asset %v", birth)
+	}
 	if k == nil || w.err != nil {
 		return nil, w.err
 	}
@@ -161,11 +166,14 @@ func (w *world) Token(birth model.AssetBirthPk) (*model.Token, error) {
 // Named implements [model.TokenState].
 func (w *world) Named(name []byte) (model.AssetBirthPk, bool, error) {
 	birth, ok := w.names[string(name)]
+	if !w.needed[string(name)] {
+		w.Fatalf("Needs does not return the name %x", name)
+	}
 	return birth, ok, w.err
 }
 
 // Count implements [model.TokenState].
-func (w *world) Count() uint64 { return uint64(len(w.tokens)) }
+func (w *world) Count() (uint64, error) { return uint64(len(w.tokens)), w.err }
 
 // Value implements [model.TokenState].
 func (w *world) Value(pk model.UtxoPk) ([]byte, error) {
@@ -228,6 +236,14 @@ func (w *world) add(b *model.Block, index int, scripts [][]byte) error {
 		holds = holds || len(o.assets) > 0
 	}
 	if tx.Message != nil || holds || w.rules.Begins(pk) {
+		w.needed = map[string]bool{}
+		assets, names := w.rules.Needs(tx.Message)
+		for _, asset := range assets {
+			w.needed[asset.String()] = true
+		}
+		for _, name := range names {
+			w.needed[string(name)] = true
+		}
 		if err := w.rules.Derive(&t, w); err != nil {
 			return err
 		}
