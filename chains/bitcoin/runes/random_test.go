@@ -20,6 +20,7 @@ type generator struct {
 	ids     []runes.ID // of runes
 	names   []runes.Name
 	next    uint64 // added to the minimum for the next name
+	oneEnd  bool   // no rune has two ends of its mints
 }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
@@ -94,6 +95,9 @@ func (g *generator) etching() *runes.Etching {
 	}
 	if g.chance(70) {
 		t := runes.Terms{Height: g.bounds(uint64(g.w.height)), Offset: g.bounds(0)}
+		if g.oneEnd && t.Height.End.OK {
+			t.Offset.End = runes.Option[uint64]{}
+		}
 		if g.chance(95) {
 			t.Amount = option(n(g.number(16)))
 		}
