@@ -21,6 +21,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/runes"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -234,6 +235,48 @@ func TestInteropDecode(t *testing.T) {
 	}
 	if seen.valid < 4_000 || seen.cenotaphs < 1_000 {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// The messages of a real block with runes are read as the library reads them.
+func TestInteropRealBlock(t *testing.T) {
+	l := startLibrary(t)
+	raw, err := os.ReadFile(testblocks.Path(t, "bitcoin", "converted", "redbit_huge_*.raw"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := block.NewDecoder(&block.Bitcoin, noIndexes{})
+	d.KeepRaw = true
+	b, err := d.Block(raw, 908_244)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := 0
+	for i := range b.Txs {
+		parts, err := block.Bitcoin.Parts(b.Txs[i].Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := runes.Decode(parts.Outputs)
+		if got == nil {
+			continue
+		}
+		messages++
+		texts := []string{}
+		for _, script := range parts.Outputs {
+			texts = append(texts, hex.EncodeToString(script))
+		}
+		var answer struct{ Message object }
+		if failed := l.ask(object{"decode": texts}, &answer); failed != "" {
+			t.Fatal(failed)
+		}
+		ours := throughJSON(t, libraryForm(got, false))
+		if want := normal(answer.Message, ours); !reflect.DeepEqual(ours, want) {
+			t.Errorf("transaction %d: %v, expected %v", i, ours, want)
+		}
+	}
+	if messages != 65 {
+		t.Errorf("%d messages", messages)
 	}
 }
 
