@@ -160,7 +160,7 @@ func libraryForm(s *runes.Runestone, question bool) object {
 }
 
 // normal removes from a message of the library what it does not tell: turbo is always true, and zeros can be present or
-// not. It has all flaws; ours has the first. A symbol that is no Unicode scalar value is none.
+// not. It has all flaws; ours has the first. A symbol that is not a Unicode scalar value is absent.
 func normal(o object, ours object) object {
 	if flaws, ok := o["flaws"].([]any); ok {
 		delete(o, "flaws")
