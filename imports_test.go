@@ -184,7 +184,7 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 	}
 }
 
-// The rules name what a package may import, and this is their order.
+// A rule lists the imports of one package. This test checks the order of all packages.
 func TestImportsGoDown(t *testing.T) {
 	packages := list(t)
 	down := 0

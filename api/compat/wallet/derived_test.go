@@ -34,7 +34,7 @@ type derived struct {
 }
 
 // derivedWallets returns wallets of each kind of script, for regtest.
-func derivedWallets(t *testing.T) []derived {
+func derivedWallets(t testing.TB) []derived {
 	t.Helper()
 	must := func(k *hdkeychain.ExtendedKey, err error) *hdkeychain.ExtendedKey {
 		t.Helper()
