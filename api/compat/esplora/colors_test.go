@@ -86,6 +86,7 @@ type coloredTx struct {
 	msg    *wire.MsgTx
 	size   int
 	height int // -1: unconfirmed
+	place  int // in the block
 	block  string
 	time   uint32
 }
@@ -158,8 +159,8 @@ func parseBlock(t testing.TB, raw []byte) (header []byte, txs []*wire.MsgTx) {
 func newColorModel(t testing.TB, blocks [][]byte, unconfirmed ...*wire.MsgTx) *colorModel {
 	t.Helper()
 	n := &colorModel{byID: map[model.Hash]*coloredTx{}, spends: map[wire.OutPoint]*coloredTx{}, tip: len(blocks) - 1}
-	add := func(msg *wire.MsgTx, height int, hash string, at uint32) {
-		tx := &coloredTx{malfixID(msg), msg, msg.SerializeSize(), height, hash, at}
+	add := func(msg *wire.MsgTx, height, place int, hash string, at uint32) {
+		tx := &coloredTx{malfixID(msg), msg, msg.SerializeSize(), height, place, hash, at}
 		n.txs, n.byID[tx.id] = append(n.txs, tx), tx
 		for _, in := range msg.TxIn {
 			n.spends[in.PreviousOutPoint] = tx
@@ -168,12 +169,12 @@ func newColorModel(t testing.TB, blocks [][]byte, unconfirmed ...*wire.MsgTx) *c
 	for h, raw := range blocks {
 		header, txs := parseBlock(t, raw)
 		hash := displayed(tapyrus.Spec.Format.HashOf(raw))
-		for _, tx := range txs {
-			add(tx, h, hash, le.LittleEndian.Uint32(header[100:]))
+		for i, tx := range txs {
+			add(tx, h, i, hash, le.LittleEndian.Uint32(header[100:]))
 		}
 	}
 	for _, tx := range unconfirmed {
-		add(tx, -1, "", 0)
+		add(tx, -1, 0, "", 0)
 	}
 	return n
 }
@@ -478,9 +479,9 @@ func (n *colorModel) compareHolder(t *testing.T, w *world, lock []byte, only str
 	t.Helper()
 	stats := map[bool]map[string]*coloredStatsJSON{true: {}, false: {}} // by confirmed and color
 	var txs, pool []*coloredTx
-	utxos := []coloredUTXO{}
+	utxos, changes := []coloredUTXO{}, []summaryJSON{}
 	for _, tx := range n.txs {
-		colors := map[string]bool{}
+		colors, net := map[string]bool{}, int64(0) // of the coin, or of the only color
 		of := func(o *wire.TxOut) (*coloredStatsJSON, string) {
 			if o == nil {
 				return nil, ""
@@ -505,6 +506,9 @@ func (n *colorModel) compareHolder(t *testing.T, w *world, lock []byte, only str
 		}
 		for i, o := range tx.msg.TxOut {
 			if s, color := of(o); s != nil {
+				if only != "" || color == strings.Repeat("00", 33) {
+					net += o.Value
+				}
 				s.Funded++
 				s.FundedSum += uint64(o.Value)
 				if n.spends[wire.OutPoint{Hash: [32]byte(tx.id), Index: uint32(i)}] == nil {
@@ -514,7 +518,10 @@ func (n *colorModel) compareHolder(t *testing.T, w *world, lock []byte, only str
 		}
 		for _, in := range tx.msg.TxIn {
 			o := n.spent(in)
-			if s, _ := of(o); s != nil {
+			if s, color := of(o); s != nil {
+				if only != "" || color == strings.Repeat("00", 33) {
+					net -= o.Value
+				}
 				s.Spent++
 				s.SpentSum += uint64(o.Value)
 			}
@@ -525,8 +532,10 @@ func (n *colorModel) compareHolder(t *testing.T, w *world, lock []byte, only str
 			pool = append(pool, tx)
 		default:
 			txs = append(txs, tx)
+			changes = append(changes, summaryJSON{tx.text(), tx.height, net, int64(tx.time), tx.place})
 		}
 	}
+	slices.Reverse(changes)
 	address := ""
 	if only == "" {
 		_, address = coloredAddress(lock)
@@ -546,6 +555,7 @@ func (n *colorModel) compareHolder(t *testing.T, w *world, lock []byte, only str
 		w.expect(t, at+"/txs", text(n.list(slices.Concat(pool, all[:min(25, len(all))]))), jsonType, "10")
 		w.expect(t, at+"/txs/mempool", text(n.list(pool)), jsonType, "10")
 		w.expect(t, at+"/utxo", text(utxos), jsonType, "10")
+		w.expect(t, at+"/txs/summary", text(changes), jsonType, "10")
 		for last, rest := "", all; ; {
 			page := rest[:min(25, len(rest))]
 			w.expect(t, at+"/txs/chain"+last, text(n.list(page)), jsonType, "10")

@@ -149,7 +149,7 @@ func (s *Script) movements(txs []schema.TxAmounts) ([]movement, error) {
 	return moves, nil
 }
 
-// withColor returns the transactions that move the color of the script.
+// withColor returns the transactions that move the color of the script, with the amounts of the color.
 func (s *Script) withColor(txs []schema.TxAmounts) ([]schema.TxAmounts, error) {
 	if s.birth == nil {
 		return nil, nil
@@ -158,13 +158,21 @@ func (s *Script) withColor(txs []schema.TxAmounts) ([]schema.TxAmounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	has := make([]bool, len(txs))
+	colored, has := make([]schema.TxAmounts, len(txs)), make([]bool, len(txs))
 	for _, m := range moves {
-		has[m.tx] = has[m.tx] || !m.coin && m.color == *s.color.birth
+		if m.coin || m.color != *s.color.birth {
+			continue
+		}
+		if has[m.tx] = true; m.spent {
+			colored[m.tx].Sent += m.amount
+		} else {
+			colored[m.tx].Received += m.amount
+		}
 	}
-	var some []schema.TxAmounts
-	for i, t := range txs {
+	some := colored[:0]
+	for i, t := range colored {
 		if has[i] {
+			t.Tx = txs[i].Tx
 			some = append(some, t)
 		}
 	}
