@@ -23,7 +23,9 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/script"
+	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
 	"birthmark/bench/generate/coingen"
 	"birthmark/chains/bitcoin"
@@ -882,6 +884,28 @@ func TestRealTapyrusBlocks(t *testing.T) {
 		if tx.height > 0 { // the script of block 0 has no address
 			w.expect(t, "/tx/"+tx.text(), text(n.tx(tx)), jsonType, "10")
 		}
+	}
+}
+
+// A transaction of Tapyrus Core's tests with a colored output (test/util/data/txcoloredcoin1.hex).
+func TestRealColoredTransaction(t *testing.T) {
+	chain, err := bitcoin.Open(tapyrus.Spec, "testnet") // it has the addresses of the main network
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := unhexed(t, "01000000018594c5bdcaec8f06b78b596f31cd292a294fd031e24eec716f43dac91ea7494d000000008a4730440220131432090a6af42da3e8335ff110831b41a44f4e9d18d88f5d50278380696c7202200fc2e48938f323ad13625890c0ea926c8a189c08b8efc38376b20c8a2188e96e01410479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8ffffffff0100e1f505000000003c21c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253bc76a91419d180d50f31b89b9757f4750a66e4ba12e3b52588ac00000000")
+	msg := new(wire.MsgTx)
+	if err := msg.DeserializeNoWitness(bytes.NewReader(raw)); err != nil {
+		t.Fatal(err)
+	}
+	c := wallet.New(&served.Chain{Model: chain})
+	got := esplora.TxObject(c, &wallet.Tx{ID: malfixID(msg), Raw: raw, Msg: msg, Weight: 4 * len(raw)})
+	want := `"vout":[{"scriptpubkey":"21c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253bc76a91419d180d50f31b89b9757f4750a66e4ba12e3b52588ac",` +
+		`"scriptpubkey_asm":"OP_PUSHBYTES_33 c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253 OP_COLOR OP_DUP OP_HASH160 OP_PUSHBYTES_20 19d180d50f31b89b9757f4750a66e4ba12e3b525 OP_EQUALVERIFY OP_CHECKSIG",` +
+		`"scriptpubkey_type":"cp2pkh","scriptpubkey_address":"vmXejSsuy5KtpXhxKit3WicRUYig6UCb6Qmxf5RJuC37CuTS8W3NAMfet87iFEjC3XGq1Pucu6Hgn7","value":100000000,` +
+		`"color_id":"c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253"}]`
+	if !strings.HasPrefix(got, `{"txid":"36fd451e2bfc8597f03275e0306a5597fb837b1b886860b9019a070e60f1f1e4","version":1,`) || !strings.Contains(got, want) {
+		t.Errorf("%s", got)
 	}
 }
 

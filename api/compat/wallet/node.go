@@ -43,8 +43,8 @@ func (c *Chain) SubmitPackage(ctx context.Context, raws [][]byte, o model.Submit
 	}
 	var ids []model.Hash
 	for _, raw := range raws {
-		if tx, err := parseTx(raw); err == nil { // the node's answer names the others
-			ids = append(ids, model.Hash(tx.TxHash()))
+		if id, err := c.served.Model.(model.TxHasher).HashTx(raw); err == nil { // the node's answer names the others
+			ids = append(ids, id)
 		}
 	}
 	c.enter(ctx, ids...)
