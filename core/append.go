@@ -78,7 +78,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 	batch, err := ingest.NewBatch(db.layout(), head, blocks)
 	if err == nil {
 		batches = append(batches, batch)
-		db.cache.Pin(ingest.FirstPk(batches))
+		db.cache.Pin(ingest.FirstPk(db.layout(), batches))
 		// The pending batches are copied before the snapshot is taken: a batch that is committed in between is seen
 		// twice, but never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
@@ -121,7 +121,7 @@ func (db *DB) ensureStateKnown(ctx context.Context) error {
 	if err := db.reloadState(ctx); err != nil {
 		return err
 	}
-	db.cache.DropFrom(schema.PkAfter(db.Tip()))
+	db.cache.DropFrom(db.layout().PkAfter(db.Tip()))
 	db.stateUnknown = false
 	return nil
 }

@@ -34,7 +34,7 @@ func (db *DB) Answers() bool {
 func (db *DB) FillCaches(bytes int64) {
 	const entry = 24
 	var key [8]byte
-	first := model.HeightPk(1).First()
+	first := db.layout().FirstPk(1)
 	for i := range uint64(bytes / entry) {
 		binary.LittleEndian.PutUint64(key[:], i)
 		fp := db.cache.Fingerprints.Value(0, key[:])
@@ -44,7 +44,7 @@ func (db *DB) FillCaches(bytes int64) {
 }
 
 // SweepCaches removes the cache entries above a block by scanning whole tables.
-func (db *DB) SweepCaches(above model.Point) { db.cache.DropFrom(schema.PkAfter(above)) }
+func (db *DB) SweepCaches(above model.Point) { db.cache.DropFrom(db.layout().PkAfter(above)) }
 
 // SetRichestPart sets the number of balances that a step of building a rich list reads.
 func SetRichestPart(n int) { richestPart = n }

@@ -145,8 +145,8 @@ func (db *DB) scanRichest(ctx context.Context, x *schema.Index) (*setops.Top[ric
 		g.Go(func() error {
 			return guard.Call(func() error {
 				for n := next.Add(1); n <= ranges; n = next.Add(1) {
-					from := model.HeightPk(heights * (n - 1) / ranges).First().AppendTo(nil)
-					to := model.HeightPk(heights * n / ranges).First().AppendTo(nil)
+					from := db.layout().FirstPk(model.HeightPk(heights * (n - 1) / ranges)).AppendTo(nil)
+					to := db.layout().FirstPk(model.HeightPk(heights * n / ranges)).AppendTo(nil)
 					if err := db.scanRange(gctx, x, from, to, top); err != nil {
 						return err
 					}

@@ -87,7 +87,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, rg *reorg, inBul
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			db.cache.BeginRollback(model.UtxoPk(tip.Height.First()))
+			db.cache.BeginRollback(model.UtxoPk(db.layout().FirstPk(tip.Height)))
 			parent, err := u.Block(tip)
 			if err != nil {
 				return fmt.Errorf("roll back block %d %s: %w", tip.Height, db.chain.FormatHash(tip.Hash), err)

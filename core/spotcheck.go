@@ -78,7 +78,7 @@ func (s *spotChecker) nothingAbove(tip model.HeightPk) error {
 	if tip == model.MaxHeight {
 		return nil
 	}
-	after := (tip + 1).First().AppendTo(nil)
+	after := s.FirstPk(tip + 1).AppendTo(nil)
 	for f, from := range map[storage.Family][]byte{
 		schema.FamilyBlock: (tip + 1).AppendTo(nil), schema.FamilyTxHash: after, schema.FamilyUtxo: after, schema.FamilySpentUtxo: after,
 	} {
@@ -147,7 +147,7 @@ func (s *spotChecker) block(h model.HeightPk) error {
 		return nil
 	}
 	for _, i := range slices.Compact([]int{0, row.TxCount - 1}) {
-		pk, err := model.NewTxPk(h, i)
+		pk, err := s.NewTxPk(h, i)
 		if err == nil {
 			err = s.tx(pk)
 		}
@@ -181,7 +181,7 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 		return fmt.Errorf("%s has no row for transaction %v", s.FamilyName(schema.FamilyTxPk), pk)
 	}
 	// The scan reads the rows of the outputs that the transaction spends and creates.
-	end := model.TxPk(uint64(pk) + model.MaxIndex + 1)
+	end := pk.Next()
 	for txs, err := range s.ScanTxs(s.ctx, s.r, pk.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
 			return err

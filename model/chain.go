@@ -44,6 +44,8 @@ type Traits struct {
 	Fingerprint *Fingerprint
 	// Tokens are the rules that derive assets; nil: assets are in the blocks, or there are none.
 	Tokens *Tokens
+	// Pointers is the form of the pointers of the chain's databases. It cannot change while there are such databases.
+	Pointers Pointers
 	// DeepestFork is the maximum number of blocks that a reorganization can remove, 0 if unbounded. A source gets the
 	// points of that many of the newest blocks.
 	DeepestFork int

@@ -6,15 +6,32 @@ import (
 	"fmt"
 )
 
-// Widths of a pointer's parts: 26 bits of height, 19 of transaction, 19 of input or output, in one uint64.
+// A pointer is one uint64 in one of two forms. The narrow form has 26 bits of height, 19 of transaction and 19 of input
+// or output. The wide form is for chains with large blocks: 21 bits of height, 24 of transaction and 18 of input or
+// output, after firstWide. All pointers of a database have the same form ([Traits.Pointers]), so the order of the numbers
+// is chain order, and a pointer tells its form.
 const (
 	heightBits = 26
 	txBits     = 19
 	indexBits  = 19
+	blockBits  = txBits + indexBits
 
-	MaxHeight  = 1<<heightBits - 1 // 67,108,863 blocks
-	MaxTxIndex = 1<<txBits - 1     // 524,287: the last transaction of a block
-	MaxIndex   = 1<<indexBits - 1  // 524,287: the last input or output of a transaction
+	wideTxBits    = 24
+	wideIndexBits = 18
+	wideBlockBits = wideTxBits + wideIndexBits
+
+	// wideHeights is the number of heights of the wide form. The last one is that of pointers after all blocks, in both
+	// forms.
+	wideHeights = 3 << 19
+	firstWide   = 1<<64 - wideHeights<<wideBlockBits
+
+	MaxHeight  = firstWide>>blockBits - 1 // 41,943,039 blocks
+	MaxTxIndex = 1<<txBits - 1            // 524,287: the last transaction of a block
+	MaxIndex   = 1<<indexBits - 1         // 524,287: the last input or output of a transaction
+
+	MaxWideHeight  = wideHeights - 2      // 1,572,862
+	MaxWideTxIndex = 1<<wideTxBits - 1    // 16,777,215
+	MaxWideIndex   = 1<<wideIndexBits - 1 // 262,143
 )
 
 // Sizes of encoded pointers in bytes.
@@ -58,39 +75,100 @@ type AssetBirthPk struct {
 	Index uint16
 }
 
+// Pointers is the form of the pointers of a chain. Only methods that make a pointer from a height need it.
+type Pointers uint8
+
+const (
+	NarrowPointers Pointers = iota // up to 524,288 transactions in a block
+	WidePointers                   // up to 16,777,216 transactions in a block
+)
+
+// Limits returns the largest height, position of a transaction, and position of an input or output.
+func (f Pointers) Limits() (height HeightPk, tx, index int) {
+	if f == WidePointers {
+		return MaxWideHeight, MaxWideTxIndex, MaxWideIndex
+	}
+	return MaxHeight, MaxTxIndex, MaxIndex
+}
+
 // NewHeightPk returns the pointer to the block at height. It fails if height exceeds [MaxHeight].
 func NewHeightPk(height uint64) (HeightPk, error) {
 	if height > MaxHeight {
-		return 0, fmt.Errorf("%w: height %d exceeds the maximum of %d", ErrPointer, height, MaxHeight)
+		return 0, exceeds("height", height, MaxHeight)
 	}
 	return HeightPk(height), nil
 }
 
-// NewTxPk returns the pointer to transaction index of the block at h.
-func NewTxPk(h HeightPk, index int) (TxPk, error) {
-	if h > MaxHeight {
-		return 0, fmt.Errorf("%w: height %d exceeds the maximum of %d", ErrPointer, h, MaxHeight)
-	}
-	if index < 0 || index > MaxTxIndex {
-		return 0, fmt.Errorf("%w: transaction index %d exceeds the maximum of %d", ErrPointer, index, MaxTxIndex)
-	}
-	return TxPk(uint64(h)<<(txBits+indexBits) | uint64(index)<<indexBits), nil
+func exceeds[N int | uint64](what string, n N, most int) error {
+	return fmt.Errorf("%w: %s %d exceeds the maximum of %d", ErrPointer, what, n, most)
 }
+
+// Tx returns the pointer to transaction index of the block at h.
+func (f Pointers) Tx(h HeightPk, index int) (TxPk, error) {
+	height, tx, _ := f.Limits()
+	if h > height {
+		return 0, exceeds("height", uint64(h), int(height))
+	}
+	if index < 0 || index > tx {
+		return 0, exceeds("transaction index", index, tx)
+	}
+	if f == WidePointers {
+		return f.First(h) | TxPk(index)<<wideIndexBits, nil
+	}
+	return f.First(h) | TxPk(index)<<indexBits, nil
+}
+
+// First returns the lowest pointer of the block at h. Heights above the limit of the form have the pointer after all
+// others.
+func (f Pointers) First(h HeightPk) TxPk {
+	if f == WidePointers {
+		return firstWide + TxPk(min(h, MaxWideHeight+1))<<wideBlockBits
+	}
+	return TxPk(min(h, MaxHeight+1)) << blockBits
+}
+
+// Last returns the highest possible pointer of the block at h.
+func (f Pointers) Last(h HeightPk) UtxoPk { return UtxoPk(f.First(h+1)) - 1 }
 
 // Input returns the pointer to input index of the transaction.
 func (p TxPk) Input(index int) (InputPk, error) {
-	if index < 0 || index > MaxIndex {
-		return 0, fmt.Errorf("%w: input index %d exceeds the maximum of %d", ErrPointer, index, MaxIndex)
+	if most := int(p.indexes()); index < 0 || index > most {
+		return 0, exceeds("input index", index, most)
 	}
 	return InputPk(uint64(p) | uint64(index)), nil
 }
 
 // Utxo returns the pointer to output index of the transaction.
 func (p TxPk) Utxo(index int) (UtxoPk, error) {
-	if index < 0 || index > MaxIndex {
-		return 0, fmt.Errorf("%w: output index %d exceeds the maximum of %d", ErrPointer, index, MaxIndex)
+	if most := int(p.indexes()); index < 0 || index > most {
+		return 0, exceeds("output index", index, most)
 	}
 	return UtxoPk(uint64(p) | uint64(index)), nil
+}
+
+// First returns the pointer to the transaction's first output, whether it exists or not.
+func (p TxPk) First() UtxoPk { return UtxoPk(p) }
+
+// Last returns the highest possible pointer of the transaction.
+func (p TxPk) Last() UtxoPk { return UtxoPk(p | p.indexes()) }
+
+// Next returns the lowest pointer after the transaction.
+func (p TxPk) Next() TxPk { return p + p.indexes() + 1 }
+
+// indexes has the bits of the position of an input or output.
+func (p TxPk) indexes() TxPk {
+	if p >= firstWide {
+		return MaxWideIndex
+	}
+	return MaxIndex
+}
+
+// Pointers returns the form of the pointer.
+func (p TxPk) Pointers() Pointers {
+	if p >= firstWide {
+		return WidePointers
+	}
+	return NarrowPointers
 }
 
 // NewOrdinal returns the 16-bit part of an [AssetPk] or of a [BirthPk] of a [ManyValued] index.
@@ -101,28 +179,36 @@ func NewOrdinal(n int) (uint16, error) {
 	return uint16(n), nil
 }
 
-func (p TxPk) Height() HeightPk    { return HeightPk(p >> (txBits + indexBits)) }
+// Height returns the block of the transaction, input or output; [MaxHeight] if the pointer is after all blocks.
+func (p TxPk) Height() HeightPk {
+	if p < firstWide {
+		return HeightPk(p >> blockBits)
+	}
+	if h := HeightPk((p - firstWide) >> wideBlockBits); h <= MaxWideHeight {
+		return h
+	}
+	return MaxHeight
+}
 func (p InputPk) Height() HeightPk { return TxPk(p).Height() }
 func (p UtxoPk) Height() HeightPk  { return TxPk(p).Height() }
 
 // TxIndex returns the transaction's position in its block.
-func (p TxPk) TxIndex() int    { return int(p>>indexBits) & MaxTxIndex }
+func (p TxPk) TxIndex() int {
+	if p >= firstWide {
+		return int(p>>wideIndexBits) & MaxWideTxIndex
+	}
+	return int(p>>indexBits) & MaxTxIndex
+}
 func (p InputPk) TxIndex() int { return TxPk(p).TxIndex() }
 func (p UtxoPk) TxIndex() int  { return TxPk(p).TxIndex() }
 
 // Tx returns the transaction of the input or output.
-func (p InputPk) Tx() TxPk { return TxPk(p) &^ MaxIndex }
-func (p UtxoPk) Tx() TxPk  { return TxPk(p) &^ MaxIndex }
+func (p InputPk) Tx() TxPk { return TxPk(p) &^ TxPk(p).indexes() }
+func (p UtxoPk) Tx() TxPk  { return TxPk(p) &^ TxPk(p).indexes() }
 
 // Index returns the position of the input or output in its transaction.
-func (p InputPk) Index() int { return int(p & MaxIndex) }
-func (p UtxoPk) Index() int  { return int(p & MaxIndex) }
-
-// First returns the lowest pointer of the block at h.
-func (h HeightPk) First() TxPk { return TxPk(uint64(h) << (txBits + indexBits)) }
-
-// Last returns the highest possible pointer of the block at h.
-func (h HeightPk) Last() UtxoPk { return UtxoPk(h.First()) | MaxTxIndex<<indexBits | MaxIndex }
+func (p InputPk) Index() int { return int(TxPk(p) & TxPk(p).indexes()) }
+func (p UtxoPk) Index() int  { return int(TxPk(p) & TxPk(p).indexes()) }
 
 func (p TxPk) String() string    { return fmt.Sprintf("%d/%d", p.Height(), p.TxIndex()) }
 func (p InputPk) String() string { return fmt.Sprintf("%d/%d/%d", p.Height(), p.TxIndex(), p.Index()) }
@@ -178,7 +264,7 @@ func parse64[T ~uint64](what string, b []byte) (T, error) {
 // ParseTxPk parses the result of [TxPk.AppendTo].
 func ParseTxPk(b []byte) (TxPk, error) {
 	p, err := parse64[TxPk]("tx_pk", b)
-	if p&MaxIndex != 0 {
+	if p&p.indexes() != 0 {
 		return 0, fmt.Errorf("%w: tx_pk %016x has an output index", ErrPointer, uint64(p))
 	}
 	return p, err

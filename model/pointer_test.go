@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"birthmark/internal/testseed"
@@ -36,7 +37,7 @@ type made struct {
 	wide    BirthPk
 }
 
-func makeAll(t testing.TB, numbers [4]int) (m made) {
+func makeAll(t testing.TB, form Pointers, numbers [4]int) (m made) {
 	t.Helper()
 	fits := func(err error) {
 		t.Helper()
@@ -48,7 +49,7 @@ func makeAll(t testing.TB, numbers [4]int) (m made) {
 	m.numbers = numbers
 	m.height, err = NewHeightPk(uint64(numbers[0]))
 	fits(err)
-	m.tx, err = NewTxPk(m.height, numbers[1])
+	m.tx, err = form.Tx(m.height, numbers[1])
 	fits(err)
 	m.input, err = m.tx.Input(numbers[2])
 	fits(err)
@@ -81,14 +82,25 @@ func (m *made) encoded() map[string]struct {
 	}
 }
 
+// eachForm runs a test for both forms of pointers.
+func eachForm(t *testing.T, test func(t *testing.T, form Pointers, numbers func(rng *rand.Rand) [4]int)) {
+	for name, form := range map[string]Pointers{"narrow": NarrowPointers, "wide": WidePointers} {
+		height, tx, index := form.Limits()
+		t.Run(name, func(t *testing.T) {
+			test(t, form, func(rng *rand.Rand) [4]int {
+				return [4]int{places(rng, int(height)), places(rng, tx), places(rng, index), places(rng, math.MaxUint16)}
+			})
+		})
+	}
+}
+
 // Byte order is chain order for every type of pointer, and AppendTo keeps the prefix.
-func TestPointersAreOrderedLikeTheChain(t *testing.T) {
+func TestPointersAreOrderedLikeTheChain(t *testing.T) { eachForm(t, orderedLikeTheChain) }
+
+func orderedLikeTheChain(t *testing.T, form Pointers, numbers func(rng *rand.Rand) [4]int) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	for range 20_000 {
-		numbers := func() [4]int {
-			return [4]int{places(rng, MaxHeight), places(rng, MaxTxIndex), places(rng, MaxIndex), places(rng, math.MaxUint16)}
-		}
-		a, b := makeAll(t, numbers()), makeAll(t, numbers())
+		a, b := makeAll(t, form, numbers(rng)), makeAll(t, form, numbers(rng))
 		others := b.encoded()
 		for name, e := range a.encoded() {
 			want := 0
@@ -111,11 +123,13 @@ func TestPointersAreOrderedLikeTheChain(t *testing.T) {
 }
 
 // Trap 9: parsing an encoded pointer returns the same pointer, with the same parts.
-func TestPointersTellWhatTheyAreMadeOf(t *testing.T) {
+func TestPointersTellWhatTheyAreMadeOf(t *testing.T) { eachForm(t, tellWhatTheyAreMadeOf) }
+
+func tellWhatTheyAreMadeOf(t *testing.T, form Pointers, numbers func(rng *rand.Rand) [4]int) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	for range 20_000 {
-		n := [4]int{places(rng, MaxHeight), places(rng, MaxTxIndex), places(rng, MaxIndex), places(rng, math.MaxUint16)}
-		m := makeAll(t, n)
+		n := numbers(rng)
+		m := makeAll(t, form, n)
 		got := [][]int{
 			{int(m.tx.Height()), m.tx.TxIndex()},
 			{int(m.input.Height()), m.input.TxIndex(), m.input.Index()},
@@ -128,8 +142,18 @@ func TestPointersTellWhatTheyAreMadeOf(t *testing.T) {
 		if m.input.Tx() != m.tx || m.utxo.Tx() != m.tx {
 			t.Fatalf("%v: input %v and output %v belong to other transactions than %v", n, m.input, m.utxo, m.tx)
 		}
-		if m.height.First() > m.tx || m.height.Last() < m.utxo || m.height.First().Height() != m.height || m.height.Last().Height() != m.height {
-			t.Fatalf("%v is not between %v and %v", m.utxo, m.height.First(), m.height.Last())
+		first, last := form.First(m.height), form.Last(m.height)
+		if first > m.tx || last < m.utxo || first.Height() != m.height || last.Height() != m.height {
+			t.Fatalf("%v is not between %v and %v", m.utxo, first, last)
+		}
+		if last+1 != form.First(m.height+1).First() {
+			t.Fatalf("%v is the last one of block %d, and %v the first one of the next", last, n[0], form.First(m.height+1))
+		}
+		if m.tx.First() > m.utxo || m.tx.Last() < m.utxo || m.tx.Last().Tx() != m.tx || m.tx.Next().First() != m.tx.Last()+1 {
+			t.Fatalf("%v is not between %v and %v, before %v", m.utxo, m.tx.First(), m.tx.Last(), m.tx.Next())
+		}
+		if m.tx.Pointers() != form {
+			t.Fatalf("%v has form %d, expected %d", m.tx, m.tx.Pointers(), form)
 		}
 		if s := m.asset.String(); s != fmt.Sprintf("%d/%d/%d/%d", n[0], n[1], n[2], n[3]) || m.wide.String() != s || AssetBirthPk(m.asset).String() != s {
 			t.Fatalf("%v is formatted as %s", n, s)
@@ -173,38 +197,62 @@ func reread(name string, b []byte) (again []byte, err error) {
 	return nil, fmt.Errorf("no pointer is called %s", name)
 }
 
-// Trap 10: a part that is too large is an error, never a different pointer.
+// Trap 10: a part that is too large is an error that names the limit, never a different pointer.
 func TestWhatDoesNotFitIsAnError(t *testing.T) {
-	tx, err := NewTxPk(MaxHeight, MaxTxIndex)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, try := range map[string]func(n int) error{
-		"height":      func(n int) error { _, err := NewHeightPk(uint64(n)); return err },
-		"tx height":   func(n int) error { _, err := NewTxPk(HeightPk(n), 0); return err },
-		"transaction": func(n int) error { _, err := NewTxPk(0, n); return err },
-		"input":       func(n int) error { _, err := tx.Input(n); return err },
-		"output":      func(n int) error { _, err := tx.Utxo(n); return err },
-		"entry":       func(n int) error { _, err := NewOrdinal(n); return err },
-	} {
-		most := map[string]int{
-			"height": MaxHeight, "tx height": MaxHeight, "transaction": MaxTxIndex, "input": MaxIndex, "output": MaxIndex, "entry": math.MaxUint16,
-		}[what]
-		for _, n := range []int{0, 1, most - 1, most} {
-			if err := try(n); err != nil {
-				t.Errorf("%s %d: %v", what, n, err)
+	eachForm(t, func(t *testing.T, form Pointers, _ func(*rand.Rand) [4]int) {
+		height, txs, index := form.Limits()
+		tx, err := form.Tx(height, txs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, of := range map[string]struct {
+			most int
+			try  func(n int) error
+		}{
+			"height":      {MaxHeight, func(n int) error { _, err := NewHeightPk(uint64(n)); return err }},
+			"tx height":   {int(height), func(n int) error { _, err := form.Tx(HeightPk(n), 0); return err }},
+			"transaction": {txs, func(n int) error { _, err := form.Tx(0, n); return err }},
+			"input":       {index, func(n int) error { _, err := tx.Input(n); return err }},
+			"output":      {index, func(n int) error { _, err := tx.Utxo(n); return err }},
+			"entry":       {math.MaxUint16, func(n int) error { _, err := NewOrdinal(n); return err }},
+		} {
+			for _, n := range []int{0, 1, of.most - 1, of.most} {
+				if err := of.try(n); err != nil {
+					t.Errorf("%s %d: %v", what, n, err)
+				}
+			}
+			for _, n := range []int{-1, of.most + 1, 2*of.most + 1, math.MaxUint32, math.MinInt32} {
+				if err := of.try(n); !errors.Is(err, ErrPointer) || !strings.HasSuffix(err.Error(), fmt.Sprint(of.most)) {
+					t.Errorf("%s %d: %v", what, n, err)
+				}
 			}
 		}
-		for _, n := range []int{-1, most + 1, 2*most + 1, math.MaxUint32, math.MinInt32} {
-			if err := try(n); !errors.Is(err, ErrPointer) {
-				t.Errorf("%s %d: %v", what, n, err)
+	})
+}
+
+// The forms do not overlap: a wide pointer is after every narrow one. Heights above the limit of a form are after all
+// of its pointers, and a pointer after all blocks has the largest height in either form.
+func TestTheFormsOfPointersDoNotOverlap(t *testing.T) {
+	if NarrowPointers.Last(MaxHeight)+1 != WidePointers.First(0).First() {
+		t.Errorf("the last narrow pointer is %v, the first wide one %v", NarrowPointers.Last(MaxHeight), WidePointers.First(0))
+	}
+	for _, form := range []Pointers{NarrowPointers, WidePointers} {
+		height, _, _ := form.Limits()
+		for _, h := range []HeightPk{height + 1, height + 2, MaxHeight + 1, math.MaxUint32 - 1} {
+			if form.First(h) <= form.Last(height).Tx() {
+				t.Errorf("block %d begins at %v, before the end of block %d", h, form.First(h), height)
 			}
+		}
+	}
+	for _, p := range []TxPk{math.MaxUint64, WidePointers.First(MaxWideHeight + 1)} {
+		if p.Height() != MaxHeight {
+			t.Errorf("%016x has height %d", uint64(p), p.Height())
 		}
 	}
 }
 
 func TestBytesThatAreNoPointerAreRefused(t *testing.T) {
-	m := makeAll(t, [4]int{1, 2, 3, 4})
+	m := makeAll(t, NarrowPointers, [4]int{1, 2, 3, 4})
 	for name, e := range m.encoded() {
 		for _, b := range [][]byte{nil, {}, e.b[:len(e.b)-1], append(bytes.Clone(e.b), 0), make([]byte, 64)} {
 			if again, err := reread(name, b); !errors.Is(err, ErrPointer) {
@@ -222,7 +270,7 @@ func TestBytesThatAreNoPointerAreRefused(t *testing.T) {
 
 // FuzzPointers: parsing never panics, and encoding a parsed pointer returns the same bytes.
 func FuzzPointers(f *testing.F) {
-	m := makeAll(f, [4]int{MaxHeight, MaxTxIndex, MaxIndex, math.MaxUint16})
+	m := makeAll(f, NarrowPointers, [4]int{MaxHeight, MaxTxIndex, MaxIndex, math.MaxUint16})
 	for _, e := range m.encoded() {
 		f.Add(e.b)
 	}

@@ -138,7 +138,7 @@ func (b *builder) drop(ctx context.Context) error {
 		var next *schema.IndexChange
 		err := b.Step(ctx, b.x, func(w *schema.IndexChange) (Emitter, error) {
 			next = w
-			end := schema.PkAfter(b.Tip())
+			end := b.Layout().PkAfter(b.Tip())
 			return func(r storage.Reader, batch storage.Batch) (err error) {
 				next.CleanedTo, more, err = Clean(b.Layout(), r, batch, next.CleanedTo, end, b.o.Weight)
 				return err

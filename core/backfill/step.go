@@ -38,9 +38,9 @@ type row struct {
 // Prepare reads the data of the step that adds the blocks after from, up to and including to, to index x. blocks are
 // these blocks if the step adds values of outputs, otherwise nil. Error: bad_block if a value violates the kind of the index.
 func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block) (*Step, error) {
-	first := schema.PkAfter(from)
+	first := l.PkAfter(from)
 	s := &Step{
-		layout: l, x: x, from: first.AppendTo(nil), to: schema.PkAfter(to).AppendTo(nil), newFrom: first,
+		layout: l, x: x, from: first.AppendTo(nil), to: l.PkAfter(to).AppendTo(nil), newFrom: first,
 		births: map[model.UtxoPk][]schema.Occurrence{}, deltas: ledger.Deltas{Index: x, Features: x.Building, Sign: 1},
 	}
 	if x.Kind == model.PerBlock {
@@ -67,7 +67,7 @@ func (s *Step) valuesOnly() *schema.Layout {
 	x.Active, x.Building = x.Building&(schema.FeatureValues|schema.FeaturePrefix), 0
 	l.PerBlock = nil
 	l.Indexes, l.SpendIndex, l.Raw, l.RawFiles = []*schema.Index{x}, nil, false, false // the rest is in the database
-	l.Traits = model.Traits{OutputOffset: l.Traits.OutputOffset}
+	l.Traits = model.Traits{OutputOffset: l.Traits.OutputOffset, Pointers: l.Traits.Pointers}
 	return l
 }
 
@@ -162,9 +162,9 @@ func (s *Step) rawTxs(r storage.Reader, b *model.Block) error {
 	differs := func(format string, args ...any) error {
 		return ingest.BadBlock(fmt.Errorf("block %d %s: "+format, append([]any{b.Height, s.layout.Chain.FormatHash(b.Hash)}, args...)...))
 	}
-	next, stop := iter.Pull2(r.Scan(schema.FamilyTxHash, b.Height.First().AppendTo(nil), (b.Height + 1).First().AppendTo(nil), false))
+	next, stop := iter.Pull2(r.Scan(schema.FamilyTxHash, s.layout.FirstPk(b.Height).AppendTo(nil), s.layout.FirstPk(b.Height+1).AppendTo(nil), false))
 	defer stop()
-	err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
+	err := s.layout.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
 		if genesis && b.Height > 0 {
 			return nil // genesis transactions have height 0
 		}

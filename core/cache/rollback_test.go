@@ -39,7 +39,7 @@ func TestRollbackRemovesItsCacheEntries(t *testing.T) {
 					return err
 				}
 				batches := []*ingest.Batch{w}
-				c.Pin(ingest.FirstPk(batches))
+				c.Pin(ingest.FirstPk(layout, batches))
 				if err := ingest.Resolve(layout, c, r, batches, true); err != nil {
 					return err
 				}
@@ -47,7 +47,7 @@ func TestRollbackRemovesItsCacheEntries(t *testing.T) {
 			})
 			tip := blocks[39].Point()
 			for _, last := range []int{38, 30, 2} {
-				first := schema.PkAfter(blocks[last].Point())
+				first := layout.PkAfter(blocks[last].Point())
 				want := c.Entries()
 				for _, entries := range want {
 					maps.DeleteFunc(entries, func(_ any, pk model.UtxoPk) bool { return pk >= first })

@@ -50,7 +50,7 @@ func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.P
 		out.indexes(c.owners)
 		out.numbers(c.Fingerprints.k0, c.Fingerprints.k1, uint64(len(c.shards)), uint64(c.births))
 		for i := range c.shards {
-			c.shards[i].writeTo(out, uint64(schema.PkAfter(at)))
+			c.shards[i].writeTo(out, uint64(l.PkAfter(at)))
 		}
 		out.flush()
 		out.numbers(out.sum)
@@ -149,7 +149,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 		}
 		c.divide()
 		for i := range c.shards {
-			if err := c.shards[i].read(in, uint64(schema.PkAfter(tip))); err != nil {
+			if err := c.shards[i].read(in, uint64(d.Layout.PkAfter(tip))); err != nil {
 				return err
 			}
 		}

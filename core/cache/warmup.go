@@ -33,7 +33,7 @@ func (c *Caches) Warm(ctx context.Context, d Contents, last model.HeightPk, log 
 		return nil
 	}
 	began := time.Now()
-	c.Pin(schema.PkAfter(d.Tip))
+	c.Pin(d.Layout.PkAfter(d.Tip))
 	at, err := c.readSnapshot(ctx, d)
 	switch {
 	case ctx.Err() != nil:
@@ -60,7 +60,7 @@ func (c *Caches) Warm(ctx context.Context, d Contents, last model.HeightPk, log 
 	}
 	if at.IsOrigin() {
 		c.births = birthsComplete
-		c.Pin(schema.PkAfter(d.Tip))
+		c.Pin(d.Layout.PkAfter(d.Tip))
 	}
 	if rows > part {
 		log.Info("restoring the caches", "rows", rows)
@@ -85,8 +85,8 @@ func (c *Caches) replay(ctx context.Context, d Contents, at model.Point, rows, p
 	return d.Store.View(ctx, func(r storage.Reader) error {
 		blocks := uint64(d.Tip.Height - at.Height)     // for the origin one less
 		step := max(1, blocks/(4*rows/max(1, part)+1)) // entries that are not spilled yet take memory
-		for from, end := schema.PkAfter(at), schema.PkAfter(d.Tip); from < end; {
-			to := min(end, model.UtxoPk((model.HeightPk(uint64(from.Height())+step) + 1).First()))
+		for from, end := d.Layout.PkAfter(at), d.Layout.PkAfter(d.Tip); from < end; {
+			to := min(end, model.UtxoPk(d.Layout.FirstPk(model.HeightPk(uint64(from.Height())+step)+1)))
 			c.Pin(to)
 			if err := (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, from: from, to: to}).run(); err != nil {
 				return err
@@ -368,7 +368,7 @@ func (c *Caches) AddIndex(ctx context.Context, d Contents, x *schema.Index) erro
 		return nil
 	}
 	err := d.Store.View(ctx, func(r storage.Reader) error {
-		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, to: schema.PkAfter(d.Tip)}).values(x.Number, x.Family(schema.IndexValue))
+		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, to: d.Layout.PkAfter(d.Tip)}).values(x.Number, x.Family(schema.IndexValue))
 	})
 	if err != nil {
 		c.lookUpBirths()

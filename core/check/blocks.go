@@ -113,7 +113,7 @@ func (c *checker) txs() error {
 		if index > 0 && pk != next {
 			c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
 		}
-		next, _ = model.NewTxPk(height, index+1)
+		next, _ = c.NewTxPk(height, index+1)
 		switch at := int64(height) - int64(c.first); {
 		case height == 0 && uint64(index) < c.Totals.GenesisTxs:
 			c.genesisTxs++

@@ -20,9 +20,9 @@ func (c *checker) raws() error {
 	case c.RawTxs.Building != 0 && c.builtTo == nil:
 		end = []byte{0}
 	case c.RawTxs.Building != 0:
-		end = (*c.builtTo + 1).First().AppendTo(nil)
+		end = c.FirstPk(*c.builtTo + 1).AppendTo(nil)
 	}
-	first, err := model.NewTxPk(0, int(c.Totals.GenesisTxs))
+	first, err := c.NewTxPk(0, int(c.Totals.GenesisTxs))
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func NewBatch(l *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 	batch.Txs = make([]BatchTx, 0, txs)
 	batch.outputs = make([]outputAt, 0, outputs)
 	for _, b := range blocks {
-		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
+		err := l.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
 			batch.Txs = append(batch.Txs, BatchTx{Tx: t, pk: pk, block: b, genesis: genesis, spends: batch.inputs, outputs: len(batch.outputs)})
 			batch.inputs += len(t.Inputs)
 			for i := range t.Outputs {

@@ -19,7 +19,7 @@ func Derive(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*mo
 		return err
 	}
 	batches := []*Batch{batch}
-	first, c := FirstPk(batches), cache.New(0, l.Indexes)
+	first, c := FirstPk(l, batches), cache.New(0, l.Indexes)
 	c.Pin(first)
 	v := resolver{Layout: l, cache: c, batch: batch, r: r, batches: batches, assetsStored: true, replay: true}
 	if t != nil {

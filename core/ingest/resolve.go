@@ -14,13 +14,13 @@ import (
 )
 
 // FirstPk returns the first pointer of the oldest uncommitted batch.
-func FirstPk(batches []*Batch) model.UtxoPk {
+func FirstPk(l *schema.Layout, batches []*Batch) model.UtxoPk {
 	for _, b := range batches {
 		if len(b.Txs) > 0 {
 			return model.UtxoPk(b.Txs[0].pk)
 		}
 	}
-	return model.UtxoPk(batches[len(batches)-1].Blocks[0].Height.First())
+	return model.UtxoPk(l.FirstPk(batches[len(batches)-1].Blocks[0].Height))
 }
 
 // resolver is the second pass over one batch: it finds spent outputs and the births of values and assets. resolve

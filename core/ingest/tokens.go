@@ -331,7 +331,7 @@ func (d *tokens) committed() (model.TxPk, error) {
 		return 0, nil
 	}
 	tip, err := schema.ParseTip(d.meta[0])
-	return (tip.Height + 1).First(), err
+	return d.v.FirstPk(tip.Height + 1), err
 }
 
 var metaKeys = [][]byte{schema.MetaTip, schema.MetaTotals}

@@ -69,7 +69,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 		u.b.Delete(schema.FamilyPlace, tip.Height.AppendTo(nil))
 		u.b.Delete(schema.FamilySizes, tip.Height.AppendTo(nil))
 	}
-	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
+	from, to := u.Layout.FirstPk(first).AppendTo(nil), u.Layout.FirstPk(tip.Height+1).AppendTo(nil)
 	u.rows = readBlockRows(u.r, u.families(), from, to)
 	defer u.rows.wait()
 	spending := u.readSpends()

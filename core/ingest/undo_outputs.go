@@ -220,7 +220,7 @@ func (u *Undo) undoBuilding(tip model.Point) error {
 	if u.change.Covers(schema.HeightAfter(tip)) {
 		u.change.BuiltTo = tip
 	}
-	u.change.CleanedTo = min(u.change.CleanedTo, schema.PkAfter(tip))
+	u.change.CleanedTo = min(u.change.CleanedTo, u.Layout.PkAfter(tip))
 	u.b.Put(schema.FamilyMeta, schema.MetaChange, u.change.AppendTo(nil))
 	return nil
 }

@@ -40,7 +40,7 @@ func history(l *schema.Layout, rng *rand.Rand, n int) (txs []tx) {
 	births := map[*schema.Index][]model.BirthPk{}
 	var assets []model.AssetBirthPk
 	for i := range n {
-		pk, err := model.NewTxPk(model.HeightPk(i/3), i%3)
+		pk, err := l.NewTxPk(model.HeightPk(i/3), i%3)
 		if err != nil {
 			panic(err)
 		}

@@ -173,9 +173,9 @@ func (p *Pool) block(q *query.Query, h model.HeightPk) error {
 	if err != nil {
 		return err
 	}
-	from, to := h.First(), (h + 1).First()
+	from, to := q.FirstPk(h), q.FirstPk(h+1)
 	if h == 0 {
-		if from, err = model.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
+		if from, err = q.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
 			return err
 		}
 	}

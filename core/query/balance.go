@@ -35,7 +35,7 @@ func (q *Query) balanceAnswer(h *holder, last model.UtxoPk) (*BalanceAnswer, err
 	case first == nil || *first > last:
 	case h.wallet != nil:
 		b, derived.Used, err = q.walletBalance(h, last)
-	case last < q.Tip.Height.Last():
+	case last < q.LastPk(q.Tip.Height):
 		b, err = q.balanceUntil(h.index, h.births[0], last)
 	case h.index.Active.Has(schema.FeatureBalance):
 		b, err = q.storedBalance(h.index, h.births[0])

@@ -46,7 +46,7 @@ func (qs Queries) BalanceAt(ctx context.Context, index, value string, m Moment) 
 		if err != nil {
 			return nil, err
 		}
-		a, err := q.balanceAnswer(of, h.Last())
+		a, err := q.balanceAnswer(of, q.LastPk(h))
 		if err == nil {
 			a.At = &TipAnswer{uint32(h), FormatParent(q.Chain, row.Hash), row.Time}
 		}

@@ -33,12 +33,12 @@ func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, e
 				return nil, err
 			}
 			if !p.Descending {
-				pk = pk.Height().Last()
+				pk = q.LastPk(pk.Height())
 			}
 			s = s.After(pk, p.Descending)
 		}
 		a := &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
-		if s.Empty() {
+		if s.First = max(s.First, model.UtxoPk(q.FirstPk(0))); s.Empty() {
 			return a, nil
 		}
 		from, to := s.First.Height().AppendTo(nil), append(s.Last.Height().AppendTo(nil), 0)
@@ -48,7 +48,7 @@ func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, e
 			}
 			return b, err
 		})
-		blocks, next, err := page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(b.height.First())) })
+		blocks, next, err := page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(q.FirstPk(b.height))) })
 		for _, b := range blocks {
 			answer := BlockSummaryAnswer{uint32(b.height), q.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount}
 			a.Blocks = append(a.Blocks, answer)

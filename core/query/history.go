@@ -112,7 +112,7 @@ func (q *Query) computedHistory(
 	}
 	last, unordered := s.Last, q.Chain.Traits().Unordered
 	if unordered { // a transaction in s can spend a later output of the last block
-		last = last.Height().Last()
+		last = q.LastPk(last.Height())
 	}
 	before := func(a, b model.TxPk) bool { return (a < b) != descending && a != b }
 	first := setops.Top[model.TxPk]{Limit: limit, Before: before}

@@ -251,7 +251,7 @@ func (q *Query) MovedOutputs(x *schema.Index, births []model.BirthPk, txs []sche
 		})
 	}
 	for i, t := range txs {
-		in := setops.Span{First: model.UtxoPk(t.Tx), Last: model.UtxoPk(t.Tx) | model.MaxIndex}
+		in := setops.Span{First: model.UtxoPk(t.Tx), Last: t.Tx.Last()}
 		outputs := q.OccurrencesOf(x, births, in, false)
 		if len(births) > 1 { // the outputs of the transaction are fewer than the values of a wallet
 			outputs = q.ownOutputs(t.Tx, owns)

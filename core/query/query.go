@@ -163,13 +163,13 @@ func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 		if a.Header, err = q.Chain.Header(row.Header); err != nil {
 			return nil, fmt.Errorf("header of block %d: %w", h, err)
 		}
-		from := h.First()
+		from := q.FirstPk(h)
 		if h == 0 {
-			if from, err = model.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
+			if from, err = q.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
 				return nil, err
 			}
 		}
-		for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+		for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), q.FirstPk(h+1).AppendTo(nil), false) {
 			if err != nil {
 				return nil, err
 			}

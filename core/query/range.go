@@ -82,7 +82,7 @@ func (q *Query) Span(r Range) (setops.Span, error) {
 	if !found || from > to || from > q.Tip.Height {
 		return setops.Span{}, model.Errorf(model.Usage, "empty_range", "%s: the chain has no such block: %s", r, q.extent())
 	}
-	return setops.Span{First: model.UtxoPk(from.First()), Last: to.Last()}, nil
+	return setops.Span{First: model.UtxoPk(q.FirstPk(from)), Last: q.LastPk(to)}, nil
 }
 
 // extent describes the tip of the chain, for errors.

@@ -25,7 +25,7 @@ type txRun struct {
 
 // add adds a transaction. Duplicates are ignored.
 func (s *txSet) add(tx model.TxPk) {
-	if s.fresh = append(s.fresh, uint64(tx)/(model.MaxIndex+1)); len(s.fresh) == freshTxs {
+	if s.fresh = append(s.fresh, uint64(tx)/(model.MaxWideIndex+1)); len(s.fresh) == freshTxs {
 		s.pack(2)
 	}
 }
@@ -33,11 +33,11 @@ func (s *txSet) add(tx model.TxPk) {
 // addSet adds the transactions of another set.
 func (s *txSet) addSet(other *txSet) {
 	for _, tx := range other.fresh {
-		s.add(model.TxPk(tx * (model.MaxIndex + 1)))
+		s.add(model.TxPk(tx * (model.MaxWideIndex + 1)))
 	}
 	for _, r := range other.runs {
 		for last, ok := r.next(0); ok; last, ok = r.next(last) {
-			s.add(model.TxPk(last * (model.MaxIndex + 1)))
+			s.add(model.TxPk(last * (model.MaxWideIndex + 1)))
 		}
 	}
 }

@@ -14,7 +14,7 @@ func TestTxSetCountsDifferentTransactions(t *testing.T) {
 		var s txSet
 		known := map[model.TxPk]bool{}
 		for range 20 * freshTxs {
-			tx, err := model.NewTxPk(model.HeightPk(rng.IntN(blocks)), rng.IntN(3000))
+			tx, err := model.NarrowPointers.Tx(model.HeightPk(rng.IntN(blocks)), rng.IntN(3000))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +35,7 @@ func TestTxSetIsSmall(t *testing.T) {
 	var s txSet
 	const txs = 1 << 20
 	for i := range txs { // five per block, not in order
-		tx, err := model.NewTxPk(model.HeightPk(i*7919%txs/5), 500*(i%5))
+		tx, err := model.NarrowPointers.Tx(model.HeightPk(i*7919%txs/5), 500*(i%5))
 		if err != nil {
 			t.Fatal(err)
 		}

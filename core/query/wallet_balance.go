@@ -13,7 +13,7 @@ import (
 // histories, it reads the balances and the histories, else every output of the values.
 func (q *Query) walletBalance(h *holder, last model.UtxoPk) (*balance, []DerivedBalanceAnswer, error) {
 	x, sum := h.index, &balance{assets: map[model.AssetBirthPk]*big.Int{}}
-	stored := last >= q.Tip.Height.Last() && x.Active.Has(schema.FeatureBalance) && x.Active.Has(schema.FeatureHistory)
+	stored := last >= q.LastPk(q.Tip.Height) && x.Active.Has(schema.FeatureBalance) && x.Active.Has(schema.FeatureHistory)
 	used := make([]DerivedBalanceAnswer, 0, len(h.births))
 	for _, v := range h.wallet.all {
 		if v.Birth == nil || v.Birth.Utxo > last {

@@ -4,9 +4,9 @@ import "birthmark/model"
 
 // EachTx calls visit with every transaction of a block and its pointer, in chain order. Genesis transactions come
 // first: they have height 0 and precede the transactions of a block at height 0.
-func EachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx, genesis bool) error) error {
+func (l *Layout) EachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx, genesis bool) error) error {
 	for i := range b.Genesis {
-		pk, err := model.NewTxPk(0, i)
+		pk, err := l.NewTxPk(0, i)
 		if err != nil {
 			return err
 		}
@@ -19,7 +19,7 @@ func EachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx, genesis bool)
 		first = len(b.Genesis)
 	}
 	for i := range b.Txs {
-		pk, err := model.NewTxPk(b.Height, first+i)
+		pk, err := l.NewTxPk(b.Height, first+i)
 		if err != nil {
 			return err
 		}

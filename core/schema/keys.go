@@ -34,12 +34,23 @@ func Between(prefix, position []byte, descending bool) (from, to []byte) {
 	return from, to
 }
 
+// FirstPk returns the lowest pointer of the block at h: see [model.Pointers.First].
+func (l *Layout) FirstPk(h model.HeightPk) model.TxPk { return l.Traits.Pointers.First(h) }
+
+// LastPk returns the highest possible pointer of the block at h.
+func (l *Layout) LastPk(h model.HeightPk) model.UtxoPk { return l.Traits.Pointers.Last(h) }
+
+// NewTxPk returns the pointer to transaction index of the block at h: see [model.Pointers.Tx].
+func (l *Layout) NewTxPk(h model.HeightPk, index int) (model.TxPk, error) {
+	return l.Traits.Pointers.Tx(h, index)
+}
+
 // PkAfter returns the first pointer after a block.
-func PkAfter(p model.Point) model.UtxoPk {
+func (l *Layout) PkAfter(p model.Point) model.UtxoPk {
 	if p.IsOrigin() {
 		return 0
 	}
-	return model.UtxoPk((p.Height + 1).First())
+	return model.UtxoPk(l.FirstPk(p.Height + 1))
 }
 
 // HeightAfter returns the lowest possible height of the block after a point.

@@ -15,9 +15,9 @@ var pointers = []struct {
 	parts string
 }{
 	{[]string{"height_pk"}, model.HeightPkSize, "block height"},
-	{[]string{"tx_pk"}, model.PkSize, "26 bits height, 19 bits transaction, 19 bits 0"},
-	{[]string{"input_pk"}, model.PkSize, "26 bits height, 19 bits transaction, 19 bits input"},
-	{[]string{"utxo_pk"}, model.PkSize, "26 bits height, 19 bits transaction, 19 bits output"},
+	{[]string{"tx_pk"}, model.PkSize, "height, transaction, 0"},
+	{[]string{"input_pk"}, model.PkSize, "height, transaction, input"},
+	{[]string{"utxo_pk"}, model.PkSize, "height, transaction, output"},
 	{[]string{"asset_pk", "asset_birth_pk"}, model.PkOrdinalSize, "utxo_pk, 16 bits asset entry"},
 	{[]string{"birth_pk"}, model.PkSize,
 		"utxo_pk of the output where a value first occurred; 10 with a 16-bit ordinal in many-valued indexes"},
@@ -39,6 +39,10 @@ Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema/rows_*.g
 	for _, p := range pointers {
 		fmt.Fprintf(&b, "| %s | %d | %s |\n", strings.Join(p.names, ", "), p.size, p.parts)
 	}
+	fmt.Fprintf(&b, `
+Pointers of BSV are wide: they begin at %016x and have 21 bits of height, 24 of transaction and 18 of input or output.
+All others are below, with 26, 19 and 19 bits ([ADR 1](adr/0001-a-pointer-is-one-uint64.md)).
+`, uint64(model.WidePointers.First(0)))
 	b.WriteString(`
 A prefix has 8 bytes: the first of a transaction's hash as the chain serializes it, or the first of the SHA-256 of any other
 value. Several rows can have the same prefix; the reverse family has the full values to compare.

@@ -27,7 +27,7 @@ func (v *verifier) block(b *model.Block) error {
 		v.result.Inputs += uint64(len(t.Inputs))
 		v.result.Outputs += uint64(len(t.Outputs))
 	}
-	from, to := b.Height.First(), (b.Height + 1).First()
+	from, to := v.Layout.FirstPk(b.Height), v.Layout.FirstPk(b.Height+1)
 	if len(b.Genesis) > 0 {
 		from = 0
 	}

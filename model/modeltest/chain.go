@@ -34,6 +34,7 @@ type Variant struct {
 	Unordered    bool // inputs can spend outputs of later transactions of their block
 	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
 	Tokens       bool // assets are derived: see tokens.go
+	Wide         bool // the pointers of databases are wide
 	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
 }
 
@@ -44,7 +45,7 @@ func Variants() []Variant {
 		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
 		{Name: "like-runes", Coinbase: true, Raw: true, Fingerprints: true, Described: true, Tokens: true, Kept: true},
-		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Unordered: true, Kept: true, Placed: true},
+		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Unordered: true, Kept: true, Placed: true, Wide: true},
 	}
 }
 
@@ -119,6 +120,9 @@ func (c chain) Traits() model.Traits {
 	t := model.Traits{
 		ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, OutputOffset: c.v.OutputOffset, FeeOutputs: c.v.FeeOutputs,
 		Unordered: c.v.Unordered,
+	}
+	if c.v.Wide {
+		t.Pointers = model.WidePointers
 	}
 	if c.v.Boxes {
 		t.SpendIndex = "box"

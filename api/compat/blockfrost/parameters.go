@@ -188,13 +188,13 @@ func (v *view) span() (s setops.Span, err error) {
 		s.First = model.UtxoPk(tx)
 	}
 	if v.to != nil && v.to.index < 0 {
-		s.Last = v.to.height.Last()
+		s.Last = v.Q.LastPk(v.to.height)
 	} else if v.to != nil {
 		tx, err := v.txAt(v.to.height, v.to.index)
 		if err != nil {
 			return s, err
 		}
-		s.Last = model.UtxoPk(tx) | model.MaxIndex
+		s.Last = tx.Last()
 	}
 	return s, nil
 }
@@ -204,5 +204,5 @@ func (v *view) txAt(h model.HeightPk, index int) (model.TxPk, error) {
 	if h == 0 {
 		index += int(v.Q.Totals.GenesisTxs)
 	}
-	return model.NewTxPk(h, min(index, model.MaxTxIndex))
+	return v.Q.NewTxPk(h, min(index, model.MaxTxIndex))
 }

@@ -200,7 +200,7 @@ func (v *view) redeemersOf(hash []byte, subjects *schema.Index, after *scriptRed
 	return func(yield func(scriptRedeemer, error) bool) {
 		span := setops.Everywhere
 		if after != nil && descending {
-			span.Last = model.UtxoPk(after.tx) | model.MaxIndex // the other redeemers of its transaction can follow
+			span.Last = after.tx.Last() // the other redeemers of its transaction can follow
 		} else if after != nil {
 			span.First = model.UtxoPk(after.tx)
 		}

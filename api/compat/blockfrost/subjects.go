@@ -59,7 +59,7 @@ func entriesOf[T any](
 		}
 		span := setops.Everywhere
 		if after != nil && descending {
-			span.Last = model.UtxoPk(after.tx) | model.MaxIndex // the other parts of its transaction can follow
+			span.Last = after.tx.Last() // the other parts of its transaction can follow
 		} else if after != nil {
 			span.First = model.UtxoPk(after.tx)
 		}

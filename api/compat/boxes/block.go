@@ -71,7 +71,7 @@ func (v *View) readBlock(h model.HeightPk, row *schema.BlockRow) (*Block, error)
 		Height: h, ID: row.Hash, Header: header, Bytes: len(raw), Size: row.Size, TxCount: row.TxCount,
 		before: make([]uint32, row.TxCount+1),
 	}
-	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, h.First().AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, v.Q.FirstPk(h).AppendTo(nil), v.Q.FirstPk(h+1).AppendTo(nil), false) {
 		if err != nil {
 			return nil, err
 		}
@@ -92,12 +92,12 @@ func (v *View) BlockOf(id model.Hash) (*Block, error) {
 	return v.Block(h)
 }
 
-// TxPks returns the transactions of the block.
-func (b *Block) TxPks() ([]model.TxPk, error) {
+// TxPks returns the transactions of a block.
+func (v *View) TxPks(b *Block) ([]model.TxPk, error) {
 	pks := make([]model.TxPk, b.TxCount)
 	for i := range pks {
 		var err error
-		if pks[i], err = model.NewTxPk(b.Height, i); err != nil {
+		if pks[i], err = v.Q.NewTxPk(b.Height, i); err != nil {
 			return nil, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // reorganization, the same height has another block, or no block.
 func TestCachedBlocksAreThoseOfTheChain(t *testing.T) {
 	const height, orphaned, current = 2, 7, 8
-	at, err := model.NewTxPk(height, 3)
+	at, err := model.NarrowPointers.Tx(height, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

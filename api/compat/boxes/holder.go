@@ -87,7 +87,7 @@ func (v *View) genesisBoxes(h *Holder) (pks []model.UtxoPk, err error) {
 	if h.Birth == nil || !v.Q.IsGenesis(h.Birth.Utxo.Tx()) {
 		return nil, nil
 	}
-	genesis := setops.Span{Last: model.UtxoPk(model.HeightPk(firstHeight).First()) - 1}
+	genesis := setops.Span{Last: model.UtxoPk(v.Q.FirstPk(firstHeight)) - 1}
 	for pk, err := range v.Q.Occurrences(h.Index, *h.Birth, genesis, false) {
 		if err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (v *View) genesisOnly(h *Holder, first []model.UtxoPk) (map[model.TxPk]bool
 	}
 	only := map[model.TxPk]bool{}
 	for tx, amount := range spent {
-		s := setops.Span{First: model.UtxoPk(tx), Last: model.UtxoPk(tx) | model.MaxIndex}
+		s := setops.Span{First: model.UtxoPk(tx), Last: tx.Last()}
 		for row, err := range v.Q.StoredHistory(h.Index, *h.Birth, s, false) {
 			if err != nil {
 				return nil, err

@@ -100,7 +100,7 @@ func (v *View) countBlocks(entries []number, to int) ([]number, error) {
 	}
 	first := model.HeightPk(len(entries) + 1)
 	boxes := make([]uint32, to-len(entries))
-	from, end := first.First().AppendTo(nil), (model.HeightPk(to) + 1).First().AppendTo(nil)
+	from, end := v.Q.FirstPk(first).AppendTo(nil), v.Q.FirstPk(model.HeightPk(to)+1).AppendTo(nil)
 	q := v.Q.Unlimited() // the table is read once per process
 	for kv, err := range q.R.Scan(schema.FamilyUtxo, from, end, false) {
 		if err != nil {
@@ -148,7 +148,7 @@ func (v *View) BoxNumber(pk model.UtxoPk) (uint64, error) {
 
 // genesisNumber returns the position of a genesis box.
 func (v *View) genesisNumber(pk model.UtxoPk) (n uint64, err error) {
-	from, to := model.HeightPk(0).First().AppendTo(nil), pk.AppendTo(nil)
+	from, to := v.Q.FirstPk(0).AppendTo(nil), pk.AppendTo(nil)
 	for _, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
 		if err != nil {
 			return 0, err
@@ -180,7 +180,7 @@ func (v *View) TxAt(n uint64) (model.TxPk, error) {
 	if i > 0 {
 		first = uint64(v.numbers[i-1].txs)
 	}
-	return model.NewTxPk(model.HeightPk(i+firstHeight), int(n-first))
+	return v.Q.NewTxPk(model.HeightPk(i+firstHeight), int(n-first))
 }
 
 // BoxAt returns the box with a number, which must exist.
@@ -190,7 +190,7 @@ func (v *View) BoxAt(n uint64) (pk model.UtxoPk, err error) {
 	}
 	genesis := v.GenesisBoxes()
 	if n < genesis {
-		from, to := model.HeightPk(0).First().AppendTo(nil), model.HeightPk(firstHeight).First().AppendTo(nil)
+		from, to := v.Q.FirstPk(0).AppendTo(nil), v.Q.FirstPk(firstHeight).AppendTo(nil)
 		for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
 			if err != nil {
 				return 0, err
@@ -211,7 +211,7 @@ func (v *View) BoxAt(n uint64) (pk model.UtxoPk, err error) {
 		return 0, err
 	}
 	tx := sort.Search(b.TxCount, func(tx int) bool { return uint64(b.before[tx+1]) > n })
-	at, err := model.NewTxPk(b.Height, tx)
+	at, err := v.Q.NewTxPk(b.Height, tx)
 	if err != nil {
 		return 0, err
 	}

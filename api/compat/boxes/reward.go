@@ -15,7 +15,7 @@ var reemission, _ = ParseID("d9a2cc8a09abfaed87afacfbb7daee79a6b26f10c6613fc13d3
 // output of the transaction that spends the emission box, less the amount that the miner has to give back. It is 0 if
 // the first transaction of the block does not spend the emission box.
 func (v *View) Reward(b *Block) (uint64, error) {
-	pk, err := model.NewTxPk(b.Height, 0)
+	pk, err := v.Q.NewTxPk(b.Height, 0)
 	if err != nil {
 		return 0, err
 	}

@@ -95,7 +95,7 @@ func (v *View) readTemplates(m *templateMap, x *schema.Index) error {
 		return v.Q.Ctx.Err()
 	}
 	q := v.Q.Unlimited() // the map is read once per process
-	for kv, err := range q.R.Scan(x.Family(schema.IndexValue), from.First().AppendTo(nil), nil, false) {
+	for kv, err := range q.R.Scan(x.Family(schema.IndexValue), q.FirstPk(from).AppendTo(nil), nil, false) {
 		if err != nil {
 			return err
 		}

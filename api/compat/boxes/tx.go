@@ -221,7 +221,7 @@ func (v *View) storedAddresses(txs []model.TxPk) ([][][]byte, error) {
 	counts := make([]int, len(txs))
 	var births []model.BirthPk
 	for i, tx := range txs {
-		from, to := tx.AppendTo(nil), append((model.UtxoPk(tx)|model.MaxIndex).AppendTo(nil), 0)
+		from, to := tx.AppendTo(nil), append((tx.Last()).AppendTo(nil), 0)
 		for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
 			if err != nil {
 				return nil, err

@@ -44,7 +44,7 @@ const (
 func (v *View) list(kind byte, index int, birth model.BirthPk, genesis, descending bool) *List {
 	l := &List{key: place{kind, index, birth, descending, genesis, v.Tip.Hash, 0}}
 	if !genesis {
-		l.first = model.UtxoPk(model.HeightPk(firstHeight).First())
+		l.first = model.UtxoPk(v.Q.FirstPk(firstHeight))
 	}
 	return l
 }
@@ -79,7 +79,7 @@ func (v *View) AssetList(birth model.AssetBirthPk, unspent, descending bool) *Li
 // keep returns true.
 func (v *View) HistoryList(x *schema.Index, birth model.BirthPk, descending, spending bool, keep func(schema.TxAmounts) bool) *List {
 	l := v.list(kindHistory, x.Number, birth, keep == nil, descending)
-	l.first = model.UtxoPk(model.HeightPk(firstHeight).First())
+	l.first = model.UtxoPk(v.Q.FirstPk(firstHeight))
 	if spending {
 		l.key.kind = kindSpending
 	}
@@ -159,12 +159,12 @@ func Union(lists []*List) *List {
 	}}
 }
 
-// Within restricts a list to a span.
-func (l *List) Within(from, to model.HeightPk) *List {
+// Within restricts a list to the blocks from a height to another one.
+func (v *View) Within(l *List, from, to model.HeightPk) *List {
 	scan := l.scan
 	l.key.kind = 0
 	l.scan = func(s setops.Span) setops.Outputs {
-		s.First, s.Last = max(s.First, model.UtxoPk(from.First())), min(s.Last, to.Last())
+		s.First, s.Last = max(s.First, model.UtxoPk(v.Q.FirstPk(from))), min(s.Last, v.Q.LastPk(to))
 		if s.Empty() {
 			return func(func(model.UtxoPk, error) bool) {}
 		}

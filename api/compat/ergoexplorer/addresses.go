@@ -34,7 +34,7 @@ func (p *protocol) addressTxs(r *request) answer {
 				if to < from {
 					return nil, bad("toHeight is below fromHeight")
 				}
-				l = l.Within(model.HeightPk(min(from, model.MaxHeight)), model.HeightPk(min(to, model.MaxHeight)))
+				l = v.Within(l, model.HeightPk(min(from, model.MaxHeight)), model.HeightPk(min(to, model.MaxHeight)))
 				if t.Txs, err = v.count(l); err != nil {
 					return nil, err
 				}

@@ -42,7 +42,7 @@ func (v *view) stream(pks iter.Seq2[model.UtxoPk, error], of kind) any {
 
 // inHeights yields the boxes of the blocks from a height to another one.
 func (v *view) inHeights(from, to model.HeightPk) iter.Seq2[model.UtxoPk, error] {
-	return v.BoxesBetween(from.First().AppendTo(nil), (to + 1).First().AppendTo(nil))
+	return v.BoxesBetween(v.Q.FirstPk(from).AppendTo(nil), v.Q.FirstPk(to+1).AppendTo(nil))
 }
 
 func boxesInSpan(of kind) func(*request) answer {
@@ -89,7 +89,7 @@ func templateInSpan(of kind) func(*request) answer {
 			if h.Birth == nil || to < from {
 				return []boxValue{}, nil
 			}
-			return v.stream(v.All(v.boxList(h, allBoxes, false).Within(from, to)), of), nil
+			return v.stream(v.All(v.Within(v.boxList(h, allBoxes, false), from, to)), of), nil
 		}
 	}
 }

@@ -112,7 +112,7 @@ type extensionValue struct {
 }
 
 func (v *view) fullBlockOf(b *boxes.Block) (*fullBlockValue, error) {
-	pks, err := b.TxPks()
+	pks, err := v.TxPks(b)
 	return &fullBlockValue{Header: headerInBlock(b), Txs: exchange.ItemsOf(v.r, func(yield func(*summaryTxValue, error) bool) {
 		for batch, err := range v.FullTxBatches(pks) {
 			var tokens tokenMap

@@ -59,7 +59,7 @@ func header(r *request) answer {
 }
 
 func (v *view) txsIn(b *boxes.Block) ([]*boxes.Tx, error) {
-	pks, err := b.TxPks()
+	pks, err := v.TxPks(b)
 	if err != nil {
 		return nil, err
 	}

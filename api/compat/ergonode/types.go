@@ -119,7 +119,7 @@ type blockValue struct {
 }
 
 func (v *view) blockOf(b *boxes.Block) (*blockValue, error) {
-	pks, err := b.TxPks()
+	pks, err := v.TxPks(b)
 	return &blockValue{b.HeaderJSON(), exchange.ItemsOf(v.r, v.txs(pks)), int(b.Height), b.Size}, err
 }
 

@@ -67,7 +67,7 @@ func (v *view) plan(p pattern, f filter) (s *search, err error) {
 			return nil, err
 		}
 	}
-	first, err := model.NewTxPk(0, int(v.Q.Totals.GenesisTxs)) // outputs before the first block are left out
+	first, err := v.Q.NewTxPk(0, int(v.Q.Totals.GenesisTxs)) // outputs before the first block are left out
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +119,12 @@ func (s *search) within(tx *model.Hash, index *uint32) error {
 		return nil
 	}
 	pk := model.UtxoPk(found[0][0])
-	first, last := pk, pk|model.MaxIndex
+	first, last := pk, found[0][0].Last()
 	if index != nil {
-		if *index > model.MaxIndex {
+		if first, err = found[0][0].Utxo(int(*index)); err != nil {
 			s.nothing()
 			return nil
 		}
-		first |= model.UtxoPk(*index)
 		last = first
 	}
 	s.span.First, s.span.Last = max(s.span.First, first), min(s.span.Last, last)

@@ -85,7 +85,7 @@ func (v *view) metadata(h model.HeightPk, only *model.Hash) (any, error) {
 
 // txOf returns a transaction of a block.
 func (v *view) txOf(h model.HeightPk, i int) (*utxo.Tx, error) {
-	pk, err := model.NewTxPk(h, i)
+	pk, err := v.Q.NewTxPk(h, i)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (v *view) between(b bounds) (s setops.Span, err error) {
 				return s, err
 			}
 			if ok {
-				s.First = model.UtxoPk((h + 1).First())
+				s.First = model.UtxoPk(v.Q.FirstPk(h + 1))
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func (v *view) between(b bounds) (s setops.Span, err error) {
 		if !ok {
 			return setops.Span{First: 1, Last: 0}, nil
 		}
-		s.Last = h.Last()
+		s.Last = v.Q.LastPk(h)
 	}
 	return s, nil
 }

@@ -25,7 +25,7 @@ func eachInBlocks(q *query.Query, x *schema.Index, from, to model.HeightPk, visi
 		}
 		return nil
 	}
-	first, end := from.First().AppendTo(nil), to.First().AppendTo(nil)
+	first, end := q.FirstPk(from).AppendTo(nil), q.FirstPk(to).AppendTo(nil)
 	for kv, err := range q.R.Scan(schema.FamilyUtxo, first, end, false) {
 		if err != nil {
 			return err

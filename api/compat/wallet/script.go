@@ -47,8 +47,10 @@ func (v *View) ScriptOf(key Key, asset []byte) (*Script, error) {
 	return s, err
 }
 
-// afterGenesis are the positions after block 0, whose coinbase cannot be spent.
-var afterGenesis = setops.Span{First: model.UtxoPk(model.HeightPk(1).First()), Last: setops.Everywhere.Last}
+// afterGenesis returns the positions after block 0, whose coinbase cannot be spent.
+func (s *Script) afterGenesis() setops.Span {
+	return setops.Span{First: model.UtxoPk(s.v.q.FirstPk(1)), Last: setops.Everywhere.Last}
+}
 
 // Stats are totals of a script.
 type Stats struct {
@@ -83,7 +85,7 @@ func (s *Script) Stats() (confirmed, mempool Stats, err error) {
 
 // withoutGenesis subtracts the outputs of block 0.
 func (s *Script) withoutGenesis(t *Stats) error {
-	q, genesis := s.v.q, setops.Span{Last: model.HeightPk(0).Last()}
+	q, genesis := s.v.q, setops.Span{Last: s.v.q.LastPk(0)}
 	for m, err := range q.StoredHistory(s.v.index, *s.birth, genesis, false) {
 		if err != nil {
 			return err
@@ -119,7 +121,7 @@ type Entry struct {
 // is excluded, if that is not nil; an unknown one, or one without the script, yields nothing.
 func (s *Script) History(after *model.Hash, newestFirst bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		span := afterGenesis
+		span := s.afterGenesis()
 		if after != nil && s.birth != nil {
 			tx, ok, err := s.position(*after)
 			if err != nil {
@@ -154,8 +156,8 @@ func (s *Script) HistoryBetween(from, to uint32) iter.Seq2[Entry, error] {
 	if from >= to || from > model.MaxHeight {
 		return func(func(Entry, error) bool) {}
 	}
-	last := model.HeightPk(min(to-1, model.MaxHeight)).Last()
-	return s.history(setops.Span{First: model.UtxoPk(model.HeightPk(max(from, 1)).First()), Last: last}, false)
+	last := s.v.q.LastPk(model.HeightPk(min(to-1, model.MaxHeight)))
+	return s.history(setops.Span{First: model.UtxoPk(s.v.q.FirstPk(model.HeightPk(max(from, 1)))), Last: last}, false)
 }
 
 // HistoryBefore yields the confirmed transactions before a position in a block, newest first.
@@ -164,12 +166,12 @@ func (s *Script) HistoryBefore(height uint32, position int) iter.Seq2[Entry, err
 		if height == 0 {
 			return
 		}
-		end, err := model.NewTxPk(model.HeightPk(height), position)
+		end, err := s.v.q.NewTxPk(model.HeightPk(height), position)
 		if err != nil {
 			yield(Entry{}, err)
 			return
 		}
-		s.history(setops.Span{First: afterGenesis.First, Last: model.UtxoPk(end) - 1}, true)(yield)
+		s.history(setops.Span{First: s.afterGenesis().First, Last: model.UtxoPk(end) - 1}, true)(yield)
 	}
 }
 
@@ -285,7 +287,7 @@ func (s *Script) confirmedUnspent(yield func(Unspent, error) bool) bool {
 		return true
 	}
 	q := s.v.q
-	outputs := q.StoredUnspent(s.v.index, *s.birth, afterGenesis, false)
+	outputs := q.StoredUnspent(s.v.index, *s.birth, s.afterGenesis(), false)
 	for pks, err := range query.Batches(q, outputs, firstBatch, lastBatch) {
 		var ids []model.Hash
 		var values []uint64

@@ -24,7 +24,7 @@ type Midstate struct {
 // keep the midstate of the confirmed part: see [Midstate].
 func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midstate, err error) {
 	h := newStatusHash()
-	span := afterGenesis
+	span := s.afterGenesis()
 	if known != nil {
 		valid, err := s.v.Has(known.Tip)
 		if err != nil {
@@ -35,10 +35,10 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 				return status, false, nil, err
 			}
 			h.entries = known.entries
-			span.First = max(span.First, model.UtxoPk((known.Tip.Height + 1).First()))
+			span.First = max(span.First, model.UtxoPk(s.v.q.FirstPk(known.Tip.Height+1)))
 		}
 	}
-	for e, err := range s.history(setops.Span{First: span.First, Last: s.v.Tip.Height.Last()}, false) {
+	for e, err := range s.history(setops.Span{First: span.First, Last: s.v.q.LastPk(s.v.Tip.Height)}, false) {
 		if err != nil {
 			return status, false, nil, err
 		}

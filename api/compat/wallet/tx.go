@@ -216,7 +216,7 @@ func (v *View) blockPart(h model.HeightPk, from, n int) ([]model.Hash, []model.T
 	}
 	pks := make([]model.TxPk, len(ids))
 	for i := range pks {
-		if pks[i], err = model.NewTxPk(h, from+i); err != nil {
+		if pks[i], err = v.q.NewTxPk(h, from+i); err != nil {
 			return nil, nil, err
 		}
 	}

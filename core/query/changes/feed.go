@@ -217,7 +217,7 @@ func (f *changeReader) follow(known []model.Point) error {
 	if most := f.what.MaxBlocks; most > 0 {
 		f.last = model.HeightPk(min(int64(f.last), f.sent+int64(most)))
 	}
-	created := setops.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // including genesis
+	created := setops.Span{First: model.UtxoPk(f.FirstPk(next)), Last: f.LastPk(f.last)} // including genesis
 	spent := created
 	if resuming {
 		created.First, spent.First = max(created.First, f.what.Resume.output), max(spent.First, f.what.Resume.input)
@@ -252,7 +252,7 @@ func (f *changeReader) resumes(known []model.Point, from model.Point) (bool, err
 func (f *changeReader) startPoint(known []model.Point) (model.Point, error) {
 	if len(known) == 0 && f.what.Start != nil {
 		s, err := f.Query.Span(*f.what.Start)
-		if err != nil || s.First == 0 {
+		if err != nil || s.First.Height() == 0 {
 			return model.Point{}, err
 		}
 		below := s.First.Height() - 1

@@ -308,7 +308,7 @@ func (f *outputFilter) inputs(s setops.Span) (iter.Seq2[schema.SpendRow, error],
 				yield(schema.SpendRow{}, err)
 				return
 			}
-			for sp, err := range f.allInputs(setops.Span{First: max(tx, s.First), Last: tx | model.MaxIndex}) {
+			for sp, err := range f.allInputs(setops.Span{First: max(tx, s.First), Last: tx.Tx().Last()}) {
 				if !yield(sp, err) || err != nil {
 					return
 				}

@@ -55,7 +55,7 @@ func (f *changeReader) merge(outputs func() (createdOutput, error, bool), spends
 				return err
 			}
 		}
-		in.output = h.Last() + 1
+		in.output = f.LastPk(h) + 1
 		for further && s.pk.Height() <= h {
 			in.input = model.UtxoPk(s.pk) + 1
 			if err := f.emit(Change{Spend: s.spend, Spent: s.output, Position: in}); err != nil {

@@ -24,7 +24,7 @@ func (q *Reader) BlockSums(h model.HeightPk, pass func(rows int) error) ([]TxSum
 	if err != nil || len(pks) == 0 {
 		return nil, err
 	}
-	s := &blockSums{Reader: q, from: pks[0], end: (h + 1).First(), txs: make([]TxSums, len(pks))}
+	s := &blockSums{Reader: q, from: pks[0], end: q.FirstPk(h + 1), txs: make([]TxSums, len(pks))}
 	for _, step := range []func() (rows int, err error){s.addFees, s.addOutputs, s.addInputs} {
 		rows, err := step()
 		if err == nil {

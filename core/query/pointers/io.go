@@ -45,7 +45,7 @@ func (q *Reader) ReadIO(pks []model.TxPk, most int) (*TxIO, error) {
 		part := pks[first:min(first+txsPerRead, len(pks))]
 		ranges := make([]storage.Range, len(part))
 		for i, pk := range part {
-			end := model.TxPk(uint64(pk) + model.MaxIndex + 1)
+			end := pk.Next()
 			ranges[i] = storage.Range{From: pk.AppendTo(nil), To: end.AppendTo(nil)}
 			if most > 0 {
 				ranges[i].Limit = entriesPerRead
@@ -104,7 +104,7 @@ func (q *Reader) addIO(io *TxIO, tx model.TxPk, spent, created []storage.KV, lim
 
 // SpendsOf returns the outputs that a transaction spends, in the order of its inputs.
 func (q *Reader) SpendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
-	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
+	end := tx.Next()
 	rows := schema.Rows(q.R, schema.FamilySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false, schema.ParseSpendRow)
 	for row, err := range rows {
 		if err != nil {
@@ -120,7 +120,7 @@ func (q *Reader) SpendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 func (q *Reader) SpendsOfEach(txs []model.TxPk) ([][]model.UtxoPk, error) {
 	ranges, spends := make([]storage.Range, len(txs)), make([][]model.UtxoPk, len(txs))
 	for i, tx := range txs {
-		ranges[i].From, ranges[i].To = tx.AppendTo(nil), model.TxPk(uint64(tx)+model.MaxIndex+1).AppendTo(nil)
+		ranges[i].From, ranges[i].To = tx.AppendTo(nil), tx.Next().AppendTo(nil)
 	}
 	l := q.NewLoad()
 	l.Ranges(schema.FamilySpentUtxo, ranges, func(rows [][]storage.KV) error {
@@ -141,7 +141,7 @@ func (q *Reader) SpendsOfEach(txs []model.TxPk) ([][]model.UtxoPk, error) {
 
 // OutputRows appends the outputs of a transaction to created and their rows to rows, in order.
 func (q *Reader) OutputRows(tx model.TxPk, created []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
-	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
+	end := tx.Next()
 	for kv, err := range q.R.Scan(schema.FamilyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
 			return nil, nil, err

@@ -236,7 +236,7 @@ func (l *Load) BlockTimes(heights []model.HeightPk) map[model.HeightPk]int64 {
 }
 
 // timeOf returns the pointer of the labels with the time and the point of a block.
-func timeOf(h model.HeightPk) model.BirthPk { return model.BirthPk{Utxo: model.UtxoPk(h.First())} }
+func timeOf(h model.HeightPk) model.BirthPk { return model.BirthPk{Utxo: model.UtxoPk(h)} }
 
 // Points adds the points and the times of the blocks at heights, which exist. They are cached as labels.
 func (l *Load) Points(heights []model.HeightPk) []BlockPoint {

@@ -129,7 +129,7 @@ func (q *Reader) checkRaw(hash model.Hash, raw []byte) error {
 func (q *Reader) EachRaw(h model.HeightPk, visit func(raw []byte) error) error {
 	switch {
 	case q.Layout.Raw:
-		first, end := h.First().AppendTo(nil), (h + 1).First().AppendTo(nil)
+		first, end := q.FirstPk(h).AppendTo(nil), q.FirstPk(h+1).AppendTo(nil)
 		for kv, err := range q.R.Scan(schema.FamilyRaw, first, end, false) {
 			if err == nil {
 				err = visit(kv.Value)
@@ -172,7 +172,7 @@ func (q *Reader) blockTxs(h model.HeightPk) ([]model.TxPk, error) {
 	}
 	pks := make([]model.TxPk, row.TxCount)
 	for i := range pks {
-		if pks[i], err = model.NewTxPk(h, first+i); err != nil {
+		if pks[i], err = q.NewTxPk(h, first+i); err != nil {
 			return nil, err
 		}
 	}

@@ -28,12 +28,12 @@ func (q *Reader) TxPks(hashes []model.Hash) ([][]model.TxPk, error) { return sch
 
 // BlockTxIDs returns the hashes of n transactions of the block at h from a position on, fewer at its end.
 func (q *Reader) BlockTxIDs(h model.HeightPk, position, n int) ([]model.Hash, error) {
-	from, err := model.NewTxPk(h, position)
+	from, err := q.NewTxPk(h, position)
 	if err != nil || n <= 0 {
 		return nil, err
 	}
 	var ids []model.Hash
-	for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+	for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), q.FirstPk(h+1).AppendTo(nil), false) {
 		if err != nil {
 			return nil, err
 		}

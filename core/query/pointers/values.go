@@ -160,7 +160,7 @@ func (m *merger[T]) all(births []model.BirthPk) iter.Seq2[T, error] {
 			return
 		}
 		lowest := func(b model.BirthPk) model.UtxoPk { // on some chains a transaction can spend a later one of its block
-			return model.UtxoPk(b.Utxo.Height().First())
+			return model.UtxoPk(b.Utxo.Tx().Pointers().First(b.Utxo.Height()))
 		}
 		if n := slices.IndexFunc(births, func(b model.BirthPk) bool { return lowest(b) > m.span.Last }); n >= 0 {
 			births = births[:n]

@@ -37,7 +37,7 @@ func (s Span) AfterTx(tx model.TxPk, descending bool) Span {
 	if descending {
 		return s.After(model.UtxoPk(tx), true)
 	}
-	return s.After(model.UtxoPk(tx)|model.MaxIndex, false)
+	return s.After(tx.Last(), false)
 }
 
 // Keys returns the range of keys that are the positions of s, each after a prefix.
