@@ -8,6 +8,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoincash"
+	"birthmark/chains/bitcoinsv"
 	"birthmark/chains/cardano"
 	"birthmark/chains/dash"
 	"birthmark/chains/digibyte"
@@ -33,6 +34,7 @@ var registered = []registration{
 	{cardano.Name, cardano.Networks(), cardano.New},
 	{ergo.Name, ergo.Networks(), ergo.New},
 	of(bitcoincash.Spec),
+	of(bitcoinsv.Spec),
 	of(litecoin.Spec),
 	of(dogecoin.Spec),
 	of(digibyte.Spec),
@@ -49,8 +51,7 @@ func of(coin *params.Spec) registration {
 
 // impossible are chains that cannot be indexed, and why.
 var impossible = map[string]string{
-	"bitcoin-sv": fmt.Sprintf("its blocks have more transactions than a pointer can number (%d)", model.MaxTxIndex+1),
-	"kaspa":      fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
+	"kaspa": fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
 }
 
 // New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],

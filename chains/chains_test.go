@@ -43,8 +43,7 @@ func TestEveryRegisteredNetworkOpensUnderItsOwnName(t *testing.T) {
 func TestUnknownChainsAndNetworksAreNamedWithWhatExists(t *testing.T) {
 	for _, c := range []struct{ name, network, code, names string }{
 		{"monero", "", "unknown_chain", "bitcoin"},
-		{"bitcoin-sv", "", "unknown_chain", "524288"},
-		{"kaspa", "", "unknown_chain", "67108864"},
+		{"kaspa", "", "unknown_chain", "41943040"},
 		{"", "", "unknown_chain", "bitcoin"},
 		{"bitcoin", "moon", "unknown_network", "mainnet, testnet3, testnet4, signet, regtest, simnet"},
 	} {

@@ -55,6 +55,7 @@ func (c *chain) Traits() model.Traits {
 	t := model.Traits{
 		Coinbase: true, Unit: c.net.Coin.Unit, BlockVSize: c.net.Coin.BlockVSize, Accent: c.net.Coin.Accent,
 		ImpliedBurns: c.net.Coin.Assets, ImpliedMints: c.net.Coin.Assets,
+		Pointers:  c.net.Coin.Pointers,
 		Unordered: c.net.Coin.Unordered, Pool: c.net.Coin.Pool, FeeOutputs: c.net.Coin.Pool != "",
 		Tokens: c.tokens,
 	}

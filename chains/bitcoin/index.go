@@ -135,7 +135,7 @@ func (e *emitter) MaxBytes(script []byte) int {
 	if e.has[scriptHashIndex] {
 		n += sha256.Size
 	}
-	if e.has[opReturnIndex] && len(script) > 0 && script[0] == block.OpReturn {
+	if e.has[opReturnIndex] && (len(script) > 0 && script[0] == block.OpReturn || e.format.FalseReturn && block.FalseReturn(script)) {
 		n += min(len(script), model.MaxValueSize)
 	}
 	return n
@@ -200,6 +200,9 @@ func (e *emitter) builtin(to []model.Key, script []byte) []model.Key {
 		case scriptTypeIndex:
 			to = append(to, model.Key{Index: s.Position, Value: scriptTypes[k]})
 		case opReturnIndex:
+			if e.format.FalseReturn && block.FalseReturn(script) {
+				script = script[1:]
+			}
 			e.appendData(k, script)
 		}
 		if end := len(e.arena); end > start {

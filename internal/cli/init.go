@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoincash"
+	"birthmark/chains/bitcoinsv"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
 	"birthmark/chains/litecoin"
@@ -34,7 +35,7 @@ func (p *program) initCommand() *cli.Command {
 		Category:  building,
 		Flags: slices.Concat(
 			[]cli.Flag{command.String("listen", "`ADDRESS` of the server")},
-			command.SourceFlags("`URI` of the source of the blocks (default: p2p:// for Bitcoin, Litecoin and Bitcoin Cash, a public relay for Cardano, a node on this machine for Ergo)"),
+			command.SourceFlags("`URI` of the source of the blocks (default: p2p:// for Bitcoin, Litecoin, Bitcoin Cash and BSV, a public relay for Cardano, a node on this machine for Ergo)"),
 			command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
 		Action: p.init,
 	}
@@ -45,6 +46,7 @@ var publicSources = map[string]map[string]string{
 	bitcoin.Name:          {"mainnet": "p2p://", "testnet3": "p2p://", "testnet4": "p2p://", "signet": "p2p://"},
 	litecoin.Spec.Name:    {"mainnet": "p2p://", "testnet4": "p2p://"},
 	bitcoincash.Spec.Name: {"mainnet": "p2p://", "testnet3": "p2p://", "testnet4": "p2p://", "chipnet": "p2p://"},
+	bitcoinsv.Spec.Name:   {"mainnet": "p2p://", "testnet": "p2p://", "stn": "p2p://"},
 	cardano.Name: {
 		"mainnet": "tcp://backbone.cardano.iog.io:3001",
 		"preprod": "tcp://preprod-node.play.dev.cardano.org:3001",

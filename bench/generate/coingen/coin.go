@@ -14,6 +14,7 @@ import (
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoincash"
+	"birthmark/chains/bitcoinsv"
 	"birthmark/chains/dash"
 	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
@@ -53,6 +54,10 @@ var Coins = []*Coin{
 	},
 	{
 		Spec: bitcoincash.Spec, Network: "regtest", order: byID, assets: &assets{issue: issueToken, wrap: wrapToken},
+		Genesis: Genesis("The Times 03/Jan/2009 Chancellor on brink of second bailout for banks", satoshi, 50*satoshis, 1296688602, 2),
+	},
+	{
+		Spec: bitcoinsv.Spec, Network: "regtest",
 		Genesis: Genesis("The Times 03/Jan/2009 Chancellor on brink of second bailout for banks", satoshi, 50*satoshis, 1296688602, 2),
 	},
 	{

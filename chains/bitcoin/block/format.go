@@ -53,6 +53,8 @@ type Format struct {
 
 	// Solve classifies a script as [Solve] does.
 	Solve func(script []byte) (Kind, []byte)
+	// FalseReturn: data can follow OP_FALSE OP_RETURN as well as OP_RETURN.
+	FalseReturn bool
 	// Output splits the value and the script of an output into the value in the coin, the script that locks it, and
 	// assets.
 	Output func(value uint64, script []byte) (uint64, []byte, []model.Asset)

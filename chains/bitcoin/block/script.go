@@ -184,6 +184,11 @@ func IsNullData(script []byte) bool {
 	return true
 }
 
+// FalseReturn reports whether a script begins with OP_FALSE OP_RETURN: on BSV no input can spend it.
+func FalseReturn(script []byte) bool {
+	return len(script) > 1 && script[0] == Op0 && script[1] == OpReturn
+}
+
 // AppendPushed appends the data of all pushes of a nulldata script, at most len(script)-2 bytes. The opcodes for small
 // numbers push no data.
 func AppendPushed(to, script []byte) []byte {

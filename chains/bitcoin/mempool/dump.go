@@ -31,6 +31,8 @@ const (
 	dumpXOR   = 2
 	// dumpKeySize is the size of the key in bytes.
 	dumpKeySize = 8
+	// mostDumped is the maximum size of a transaction in bytes, for coins without a limit.
+	mostDumped = 32 << 20
 )
 
 // dump is an index of a mempool.dat. It has no transactions, which are read from the file when they are requested.
@@ -146,7 +148,7 @@ func indexDump(format *block.Format, file *os.File) (*dump, error) {
 	default:
 		return nil, fmt.Errorf("version %d of the format, expected %d or %d", version, dumpPlain, dumpXOR)
 	}
-	r := &dumpReader{format: format, in: bufio.NewReaderSize(&unmasked{file, d.key, begin}, format.MaxSize+64), at: begin}
+	r := &dumpReader{format: format, in: bufio.NewReaderSize(&unmasked{file, d.key, begin}, min(format.MaxSize, mostDumped)+64), at: begin}
 	count, err := r.uint64()
 	if err != nil {
 		return nil, err
@@ -239,7 +241,7 @@ func (r *dumpReader) tx() (raw []byte, offset int64, err error) {
 	size, err := r.format.TxSize(b)
 	if err != nil {
 		// It may end in the part of the file that is not yet in the buffer.
-		b, _ = r.in.Peek(r.format.MaxSize)
+		b, _ = r.in.Peek(min(r.format.MaxSize, mostDumped))
 		if size, err = r.format.TxSize(b); err != nil {
 			return nil, 0, fmt.Errorf("offset %d: %w", r.at, err)
 		}

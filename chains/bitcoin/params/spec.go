@@ -39,6 +39,9 @@ type Spec struct {
 	// Header returns a header as a value that is written in JSON, for coins without proof of work.
 	Header func(raw []byte) (any, error)
 
+	// Pointers is the form of the pointers of databases.
+	Pointers model.Pointers
+
 	// Unordered is set if an input can spend an output of a later transaction of the same block.
 	Unordered bool
 

@@ -19,6 +19,7 @@ type Cash struct {
 	// Window is the height after which the difficulty depends on the work of the last 144 blocks (cw-144, November 2017).
 	Window int32
 	// Anchor is the block after which the difficulty depends on the time since that block (aserti3-2d, November 2020).
+	// The zero Anchor is no block: the rule never applies, as on BSV.
 	Anchor Anchor
 	// HalfLife is the delay in seconds after which aserti3-2d doubles the target.
 	HalfLife int64
@@ -38,7 +39,7 @@ func (c Cash) Difficulty(p *chaincfg.Params, parent blockchain.HeaderCtx, at int
 		return p.PowLimitBits, true
 	case height >= c.Window && late(p, parent, at):
 		return p.PowLimitBits, true
-	case height >= c.Anchor.Height:
+	case c.Anchor != Anchor{} && height >= c.Anchor.Height:
 		return c.asert(p, int64(height), parent.Timestamp()), true
 	case height >= c.Window:
 		return window(p, parent)
