@@ -40,7 +40,7 @@ Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema/rows_*.g
 		fmt.Fprintf(&b, "| %s | %d | %s |\n", strings.Join(p.names, ", "), p.size, p.parts)
 	}
 	fmt.Fprintf(&b, `
-Pointers of BSV are wide: they begin at %016x and have 21 bits of height, 24 of transaction and 18 of input or output.
+Pointers of BSV are wide: they begin at %016x and have 21 bits of height, 24 of transaction, 18 of input or output.
 All others are below, with 26, 19 and 19 bits ([ADR 1](adr/0001-a-pointer-is-one-uint64.md)).
 `, uint64(model.WidePointers.First(0)))
 	b.WriteString(`
