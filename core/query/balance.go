@@ -53,7 +53,7 @@ func (q *Query) balanceAnswer(h *holder, last model.UtxoPk) (*BalanceAnswer, err
 	if !b.unknownUnspent {
 		a.UnspentCount = &b.unspent
 	}
-	if h.value != nil && last >= q.Tip.Height.Last() {
+	if h.value != nil && last >= q.LastPk(q.Tip.Height) {
 		if a.OutputTypes, err = q.outputTypes(h.index, h.value, b.outputs); err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ var keepAfter = 4096
 // known returns the sum that a cache keeps for k, and the span after its block; the zero sum and all blocks if it has none
 // for the chain of the view.
 func known[K comparable, T any](v *View, kept *bounded.Cache[K, counted[T]], k K) (sum T, after setops.Span, err error) {
-	after = setops.Span{First: afterGenesis.First, Last: v.Tip.Height.Last()}
+	after = setops.Span{First: model.UtxoPk(v.q.FirstPk(1)), Last: v.q.LastPk(v.Tip.Height)}
 	c, ok := kept.Get(k)
 	if !ok {
 		return sum, after, nil
@@ -40,7 +40,7 @@ func known[K comparable, T any](v *View, kept *bounded.Cache[K, counted[T]], k K
 	if ok, err = v.Has(c.at); !ok || err != nil {
 		return sum, after, err
 	}
-	after.First = model.UtxoPk((c.at.Height + 1).First())
+	after.First = model.UtxoPk(v.q.FirstPk(c.at.Height + 1))
 	return c.sum, after, nil
 }
 

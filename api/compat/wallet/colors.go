@@ -17,13 +17,13 @@ func (v *View) ColorTxs(ids []model.Hash, id []byte, after *model.Hash, n int) (
 	if birth == nil || err != nil {
 		return ids, err
 	}
-	span, excluded := setops.Span{Last: v.Tip.Height.Last()}, notInChain
+	span, excluded := setops.Span{Last: v.q.LastPk(v.Tip.Height)}, notInChain
 	if after != nil {
 		found, err := v.find([]model.Hash{*after})
 		if excluded = found[0]; err != nil || excluded == notInChain {
 			return ids, err
 		}
-		span.Last = model.UtxoPk(excluded) | model.MaxIndex
+		span.Last = excluded.Last()
 	}
 	var txs []model.TxPk
 	for u, err := range v.usesOf(*birth, span, true) {
@@ -171,7 +171,7 @@ func (v *View) addUses(uses []ColorUse, of []colorUse, start colorStart, n int) 
 // colorsIn returns the colors that the transactions of a block have in outputs, or spend. read is the number of rows that
 // were read.
 func (v *View) colorsIn(h model.HeightPk) (births []model.AssetBirthPk, read int, err error) {
-	from, to := h.First().AppendTo(nil), (h + 1).First().AppendTo(nil)
+	from, to := v.q.FirstPk(h).AppendTo(nil), v.q.FirstPk(h+1).AppendTo(nil)
 	seen := map[model.AssetBirthPk]bool{}
 	add := func(es []schema.AssetEntry) {
 		for _, e := range es {

@@ -230,7 +230,7 @@ func (c *chain) step() {
 	if c.position++; c.rng.IntN(4) == 0 {
 		c.height, c.position = c.height+1, 0
 	}
-	pk, err := model.NewTxPk(c.height, c.position)
+	pk, err := model.NarrowPointers.Tx(c.height, c.position)
 	if err != nil {
 		t.Fatal(err)
 	}
