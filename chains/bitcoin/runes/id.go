@@ -73,7 +73,7 @@ func (id ID) tx() (model.TxPk, bool) {
 	if id.Block > model.MaxHeight || id.Tx > model.MaxTxIndex {
 		return 0, false
 	}
-	pk, err := model.NewTxPk(model.HeightPk(id.Block), int(id.Tx))
+	pk, err := model.NarrowPointers.Tx(model.HeightPk(id.Block), int(id.Tx))
 	return pk, err == nil
 }
 

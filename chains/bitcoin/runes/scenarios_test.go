@@ -653,7 +653,7 @@ func TestTheRuneOfMainnet(t *testing.T) {
 }
 
 func (w *world) pk(height model.HeightPk, index int) model.TxPk {
-	pk, err := model.NewTxPk(height, index)
+	pk, err := model.NarrowPointers.Tx(height, index)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func (w *world) mineAfter(coinbase *spec, txs ...*spec) model.HeightPk {
 // add derives the runes of a transaction and changes the state.
 func (w *world) add(b *model.Block, index int, scripts [][]byte) error {
 	tx := &b.Txs[index]
-	pk, err := model.NewTxPk(b.Height, index)
+	pk, err := model.NarrowPointers.Tx(b.Height, index)
 	if err != nil {
 		return err
 	}
