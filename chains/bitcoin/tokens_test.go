@@ -149,7 +149,7 @@ func TestNetworksWithRunes(t *testing.T) {
 		if !ok || rules.FirstHeight() != first || traits.Tokens.Name != "runes" || traits.Fingerprint == nil {
 			t.Errorf("%s: %+v", network, traits.Tokens)
 		}
-		pk, _ := model.NewTxPk(1, 0)
+		pk, _ := model.NarrowPointers.Tx(1, 0)
 		if rules.Begins(pk) != (network == "mainnet") {
 			t.Errorf("%s begins with a rune: %t", network, rules.Begins(pk))
 		}

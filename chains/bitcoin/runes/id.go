@@ -92,5 +92,5 @@ func ParseAssetID(asset []byte) (ID, bool) {
 		return ID{}, false
 	}
 	pk := model.TxPk(binary.BigEndian.Uint64(asset))
-	return IDOf(pk), pk&model.MaxIndex == 0
+	return IDOf(pk), pk&model.MaxIndex == 0 && pk.Pointers() == model.NarrowPointers
 }
