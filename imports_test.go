@@ -106,7 +106,7 @@ var rules = []rule{
 	}},
 	{from: "api/compat/answertest", may: []string{"api/ratelimit", "core/meter", "storage/storetest", "internal/testrun", "internal/testseed"}},
 	{from: "api/compat/boxes/boxestest", may: anything},
-	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/signet", "internal/suggest", "internal/guard"}},
+	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/signet", "internal/suggest", "internal/guard", "internal/offheap"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/...", "internal/testseed"}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
 	{from: "bench/...", may: anything},

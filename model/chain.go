@@ -87,13 +87,16 @@ type SourceOptions struct {
 	// Header returns [Block.Header] of the database's block at a height, or nil if there is none. It is nil without a
 	// database.
 	Header  func(context.Context, HeightPk) ([]byte, error)
-	Indexes []string  // indexes whose values are requested; [Key.Index] is the position in this list
-	Raw     bool      // sets [Tx.Raw]
-	Places  bool      // sets [Block.Place]
-	Workers int       // goroutines that decode; 0: one per processor
-	Memory  int64     // limit of bytes of blocks that are fetched and not yet consumed; 0: the source's default
-	Follow  bool      // wait for new blocks at the tip instead of ending
-	To      *HeightPk // last block to yield; nil: no limit
+	Indexes []string // indexes whose values are requested; [Key.Index] is the position in this list
+	Raw     bool     // sets [Tx.Raw]
+	Places  bool     // sets [Block.Place]
+	Workers int      // goroutines that decode; 0: one per processor
+	Memory  int64    // limit of bytes of blocks that are fetched and not yet consumed; 0: the source's default
+	// Room returns an error of kind [Machine] that names the setting if a block needs more memory than there is. bytes is
+	// the memory for the block while it is decoded, resolved and written. nil: there is no limit.
+	Room   func(bytes int64) error
+	Follow bool      // wait for new blocks at the tip instead of ending
+	To     *HeightPk // last block to yield; nil: no limit
 	// Wait is how long a source that does not follow retries after an error of a node that is starting, busy or broken;
 	// 0: two minutes, negative: not at all.
 	Wait time.Duration

@@ -3,12 +3,14 @@ package benchcmd
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/bench/generate"
+	"birthmark/bench/generate/coingen"
 	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/cardano"
 	"birthmark/internal/cli/command"
@@ -28,6 +30,7 @@ func (b *commands) generateCommand() *cli.Command {
 			command.StringDefault("seed", "`SEED` of the generator", "1"),
 			command.StringDefault("hot-percent", "bitcoin: pay `N`% of the outputs to one address", "9.5 as on mainnet"),
 			command.StringDefault("new-percent", "bitcoin: pay `N`% of the outputs to new addresses", "41.5 as on mainnet"),
+			command.String("large-block", "coins of Bitcoin's kind: give block "+strconv.Itoa(coingen.LargeHeight)+" `N` transactions"),
 			command.String("holders", "cardano: give one asset `N` holders"),
 		}, command.ProgressFlags(), command.CommonFlags()),
 		Action: command.Profiled(b.generate),
@@ -61,7 +64,7 @@ func (b *commands) generate(c *cli.Context) error {
 		return command.BadValue(c, "chain", "%s", strings.Join(generate.Chains(), ", "))
 	}
 	numbers, err := readNumbers(c, map[string]uint64{
-		"txs": 1_000_000, "seed": 1, "block-txs": 0, "hot-percent": 0, "new-percent": 0, "holders": 0,
+		"txs": 1_000_000, "seed": 1, "block-txs": 0, "hot-percent": 0, "new-percent": 0, "holders": 0, "large-block": 0,
 	})
 	if err != nil {
 		return err
@@ -74,6 +77,7 @@ func (b *commands) generate(c *cli.Context) error {
 	defer stop()
 	o := generate.Options{
 		Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"]), Holders: int(numbers["holders"]),
+		Large:      int(numbers["large-block"]),
 		HotOutputs: float64(numbers["hot-percent"]) / 100, NewOutputs: float64(numbers["new-percent"]) / 100,
 	}
 	f, err := generate.Write(c.Context, chain, c.Args().First(), o, func(n skeleton.Counts) { advance(uint64(n.Txs), numbers["txs"]) })

@@ -72,7 +72,7 @@ func (b *commands) sync(c *cli.Context) error {
 		o.Compression = set.Compression
 		a.Result, err = bench.Sync(c.Context, bench.SyncOptions{
 			Options: o, Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw == config.RawKeep, WAL: set.WAL,
-			Source: model.SourceOptions{URI: set.Source, Password: set.ReadPassword, Proxy: set.Proxy, Memory: memory.Source, To: to},
+			Source: model.SourceOptions{URI: set.Source, Password: set.ReadPassword, Proxy: set.Proxy, Memory: memory.Source, Room: b.Settings.Memory.Room(chain.Traits().Pointers == model.WidePointers), To: to},
 		})
 		return err
 	}

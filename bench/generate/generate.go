@@ -28,6 +28,7 @@ type Options struct {
 
 	HotOutputs, NewOutputs float64 // Bitcoin: shares of the outputs to the hot address, and to new ones; 0: as on mainnet
 	Holders                int     // Cardano: at least that many addresses hold the hot asset
+	Large                  int     // coins of Bitcoin's kind: transactions of one large block; 0: none
 }
 
 func (o *Options) bitcoin() bitcoingen.Options {
@@ -115,7 +116,7 @@ func writeBitcoin(ctx context.Context, dir string, o Options, progress func(skel
 
 func coinWriter(coin *coingen.Coin) func(context.Context, string, Options, func(skeleton.Counts)) (Files, error) {
 	return func(ctx context.Context, dir string, o Options, progress func(skeleton.Counts)) (Files, error) {
-		c := coingen.New(coin, coingen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock})
+		c := coingen.New(coin, coingen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock, Large: o.Large})
 		err := bitcoingen.WriteFiles(dir, func(record func([]byte) error) error { return c.Write(ctx, o.Txs, record, progress) })
 		if err != nil {
 			return Files{}, err

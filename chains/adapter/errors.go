@@ -34,13 +34,17 @@ func BadValue(what, text, expected string, args ...any) error {
 	return model.Errorf(model.Usage, "bad_value", "invalid %s %s: expected %s", what, Quote(text), fmt.Sprintf(expected, args...))
 }
 
-// BadBlock adds the place to an error about a block: kind [model.BadSource], code bad_block unless err has a code.
+// BadBlock adds the place to an error about a block: kind [model.BadSource], or [model.Machine] if err has that one, and
+// code bad_block unless err has a code.
 func BadBlock(err error, place string, args ...any) error {
-	code := "bad_block"
+	kind, code := model.BadSource, "bad_block"
 	if coded, ok := errors.AsType[*model.Error](err); ok {
 		code = coded.Code
+		if coded.Kind == model.Machine {
+			kind = model.Machine
+		}
 	}
-	return model.Errorf(model.BadSource, code, "%s: %w", fmt.Sprintf(place, args...), err)
+	return model.Errorf(kind, code, "%s: %w", fmt.Sprintf(place, args...), err)
 }
 
 // PathError returns an error of the file system about a path: kind [model.BadSource], code source_missing if it does

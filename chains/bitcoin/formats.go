@@ -32,7 +32,7 @@ import (
 // before.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
-		decoders, err := c.decoders(indexes, false)
+		decoders, err := c.decoders(indexes, false, nil)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -87,14 +87,14 @@ func parseOpReturn(text string) ([]byte, error) {
 
 // decoders returns a function that makes decoders for the named indexes, one per goroutine. An error is of kind
 // [model.Usage], code unknown_index.
-func (c *chain) decoders(names []string, raw bool) (func() *block.Decoder, error) {
+func (c *chain) decoders(names []string, raw bool, room func(int64) error) (func() *block.Decoder, error) {
 	selected, err := c.Select(names)
 	if err != nil {
 		return nil, err
 	}
 	return func() *block.Decoder {
 		d := block.NewDecoder(c.net.Coin.Format, c.emitter(names, selected))
-		d.KeepRaw = raw
+		d.KeepRaw, d.Room = raw, room
 		if c.tokens != nil {
 			d.Tokens = new(runes.Reader)
 		}

@@ -38,7 +38,7 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 }
 
 func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path string) (model.Source, error) {
-	decoder, err := c.decoders(o.Indexes, o.Raw)
+	decoder, err := c.decoders(o.Indexes, o.Raw, o.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *rpcSource) Close() error { return errors.Join(s.Pool.Close(), s.blockSt
 // txDecoder returns a function that decodes unconfirmed transactions with the values of the named indexes. It can be
 // called concurrently.
 func (c *chain) txDecoder(indexes []string) (func(raw []byte) (*model.Tx, error), error) {
-	decoder, err := c.decoders(indexes, true)
+	decoder, err := c.decoders(indexes, true, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ type node struct {
 }
 
 func (c *chain) nodeSource(name string, raw rawNode, o model.SourceOptions) (model.Source, error) {
-	decoder, err := c.decoders(o.Indexes, o.Raw)
+	decoder, err := c.decoders(o.Indexes, o.Raw, o.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +192,7 @@ func (n *node) Blocks(ctx context.Context, points []model.Point, limit int64) ([
 	defer n.decoders.Put(d)
 	blocks := make([]*model.Block, len(raws))
 	for i, raw := range raws {
+		raws[i] = nil // a large block is garbage as soon as it is decoded
 		if blocks[i], err = d.Block(raw, points[i].Height); err != nil {
 			return nil, adapter.BadBlock(err, "block %d (%s) from %s", points[i].Height, block.FormatHash(points[i].Hash), n.name)
 		}

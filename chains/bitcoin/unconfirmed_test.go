@@ -21,7 +21,7 @@ func TestUnconfirmedTransactionsHaveTheValuesOfConfirmedOnes(t *testing.T) {
 	)
 	names := append(slices.Clone(allIndexes), "pushes", "day", "weight", "position", "keys")
 	needBlock := []int{slices.Index(names, "day"), slices.Index(names, "position")}
-	decoders, err := c.decoders(names, true)
+	decoders, err := c.decoders(names, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

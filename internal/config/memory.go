@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"birthmark/model"
 )
 
 // LeastMemory is the minimum: with less, a batch of a few large blocks does not fit into its share.
@@ -90,6 +92,41 @@ func (d Division) Go() int64 { return d.Source + d.Window + d.Collector + d.TxID
 
 // Answers returns the memory for answers that are read, encoded or sent: half of the Collector.
 func (d Division) Answers() int64 { return d.Collector / 2 }
+
+// ForLargeBlocks returns the division of a chain with large blocks: half of the caches is memory for the current block.
+func (d Division) ForLargeBlocks() Division {
+	d.Window += d.Caches / 2
+	d.Caches -= d.Caches / 2
+	return d
+}
+
+// blockSlack is what the process may exceed its memory by.
+const blockSlack = 300 * MiB
+
+// Room returns [model.SourceOptions.Room] of a process with that much memory. A block that exceeds the batches is
+// processed alone, so it can have all memory that is not of caches and buffers.
+func (s Size) Room(large bool) func(bytes int64) error {
+	room := func(s Size) Size {
+		d := Divide(s)
+		if large {
+			d = d.ForLargeBlocks()
+		}
+		return Size(d.Go()) + blockSlack
+	}
+	return func(bytes int64) error {
+		need := (Size(bytes) + MiB - 1) / MiB * MiB
+		if need <= room(s) {
+			return nil
+		}
+		const step, most = GiB / 2, 1024 * GiB
+		least := (s + step) / step * step
+		for least < most && room(least) < need {
+			least += step
+		}
+		return model.Errorf(model.Machine, "block_too_large",
+			"it needs %v of memory, of %v for a block: set memory to at least %v (it is %v)", need, room(s)/MiB*MiB, least, s)
+	}
+}
 
 // windowCost is the memory per byte of serialized blocks while batches are processed: one is read, one resolved, one
 // queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and

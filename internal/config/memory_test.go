@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/internal/testseed"
+	"birthmark/model"
 )
 
 func sum(d Division) int64 {
@@ -104,5 +105,32 @@ func TestApportionGivesEachChainItsPart(t *testing.T) {
 	}
 	if _, err = Apportion(GiB, []int{15, 1, 1}); err == nil || err.Error() != "1GiB of memory is too small for 3 chains: one of them would have 63161283B, the least is 64MiB" {
 		t.Error(err)
+	}
+}
+
+// The memory that the error of a large block names is enough for it, and is the least in steps of 512 MiB.
+func TestTheErrorOfALargeBlockNamesTheMemory(t *testing.T) {
+	for _, total := range []Size{LeastMemory, GiB, 3*GiB + 5*MiB, 4 * GiB} {
+		for _, need := range []Size{MiB, 400 * MiB, 2 * GiB, 4 * GiB, 9 * GiB} {
+			err := total.Room(true)(int64(need))
+			if err == nil {
+				continue
+			}
+			if kind, code := model.KindOf(err); kind != model.Machine || code != "block_too_large" {
+				t.Errorf("%v of %v: %v", need, total, err)
+			}
+			_, text, _ := strings.Cut(err.Error(), "set memory to at least ")
+			text, _, _ = strings.Cut(text, " ")
+			named, parseErr := ParseMemory(text)
+			if parseErr != nil || named <= total {
+				t.Fatalf("%v names %q: %v", err, text, parseErr)
+			}
+			if err := named.Room(true)(int64(need)); err != nil {
+				t.Errorf("%v is not enough: %v", named, err)
+			}
+			if less := named - GiB/2; less > total && less.Room(true)(int64(need)) == nil {
+				t.Errorf("%v is enough for %v, but %v is named", less, need, named)
+			}
+		}
 	}
 }

@@ -301,6 +301,7 @@ func (h *Host) OpenSource(ctx context.Context, set *config.Chain, chain model.Ch
 	if o.Memory == 0 {
 		o.Memory = config.Divide(set.Memory).Source
 	}
+	o.Room = set.Memory.Room(chain.Traits().Pointers == model.WidePointers)
 	src, err := chain.Open(ctx, o)
 	if err != nil {
 		return nil, err // a nil pointer in src would not be a nil interface

@@ -179,6 +179,12 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 		if o.Chain, err = h.chainFor(set, id, known); err != nil {
 			return err
 		}
+		if o.Chain.Traits().Pointers == model.WidePointers && !o.ReadOnly { // see config.Division.ForLargeBlocks
+			moved, release := o.CacheBytes/2, d.release
+			more := raiseLimit(moved)
+			o.CacheBytes -= moved
+			d.release = func() { more(); release() }
+		}
 		names, err := IndexesOf(set, o.Chain)
 		if err != nil {
 			return err

@@ -19,7 +19,17 @@ import (
 type Options struct {
 	Seed        uint64
 	TxsPerBlock float64 // mean; 0: 10
+	// Large is the number of transactions of one large block, of some 500 bytes each; 0: none. The block after it has a
+	// transaction with WideOutputs outputs. They follow the first warmUp blocks.
+	Large int
 }
+
+const (
+	// WideOutputs is the number of outputs of the transaction after the large block.
+	WideOutputs = 200_000
+	// warmUp is the number of blocks before the large one.
+	warmUp = 120
+)
 
 // Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
@@ -37,6 +47,9 @@ type Chain struct {
 	blocks  [][]byte
 	counts  skeleton.Counts // of the current block
 }
+
+// LargeHeight is the height of the large block.
+const LargeHeight = warmUp
 
 // coin is an unspent output.
 type coin struct {
@@ -135,13 +148,21 @@ func (c *Chain) mine(most int) []byte {
 	var txs [][]byte
 	var made []coin
 	fees := uint64(0)
-	for range min(most-1, c.rng.IntN(2*int(c.options.TxsPerBlock)+1)) {
+	count, next := min(most-1, c.rng.IntN(2*int(c.options.TxsPerBlock)+1)), c.transaction
+	large := c.options.Large > 0 && c.height() == LargeHeight
+	switch {
+	case large:
+		count, next = c.options.Large, c.withData
+	case c.options.Large > 0 && c.height() == LargeHeight+1:
+		count, next = 1, c.wide
+	}
+	for range count {
 		if len(c.coins) < 5 {
 			break
 		}
-		tx, outputs, fee := c.transaction()
+		tx, outputs, fee := next()
 		txs, fees = append(txs, tx), fees+fee
-		if c.rng.IntN(4) == 0 { // its outputs can be spent in the same block
+		if large || c.rng.IntN(4) == 0 { // its outputs can be spent in the same block
 			c.coins = append(c.coins, outputs...)
 		} else {
 			made = append(made, outputs...)
@@ -267,6 +288,28 @@ func (c *Chain) transaction() (tx []byte, made []coin, fee uint64) {
 	}
 	tx = c.serialize(2, spent, outputs, nil, nil)
 	return tx, c.unspent(tx, outputs[:keep]), fee
+}
+
+// withData makes a transaction of some 500 bytes: it spends one output, creates one, and has data.
+func (c *Chain) withData() (tx []byte, made []coin, fee uint64) {
+	spent := c.take(1)
+	outputs := []output{
+		{spent[0].value, c.script(), nil},
+		{0, append([]byte{block.Op0, block.OpReturn, 0x4d, 300 & 0xff, 300 >> 8}, c.bytes(300)...), nil},
+	}
+	tx = c.serialize(2, spent, outputs, nil, nil)
+	return tx, c.unspent(tx, outputs[:1]), 0
+}
+
+// wide makes a transaction with WideOutputs outputs.
+func (c *Chain) wide() (tx []byte, made []coin, fee uint64) {
+	spent := c.take(1)
+	outputs := make([]output, WideOutputs)
+	for i := range outputs {
+		outputs[i] = output{spent[0].value / WideOutputs, c.script(), nil}
+	}
+	tx = c.serialize(2, spent, outputs, nil, nil)
+	return tx, c.unspent(tx, outputs), spent[0].value % WideOutputs
 }
 
 // take removes and returns unspent outputs.

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"unsafe"
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/offheap"
 	"birthmark/model"
 )
 
@@ -124,15 +126,19 @@ func contiguous(places []place) int {
 func (r *reader) read(blocks []*model.Block, places []place, key []byte) ([]*model.Block, error) {
 	first, last := places[0], places[len(places)-1]
 	size := int(last.offset-first.offset) + last.size
-	r.raw = slices.Grow(r.raw[:0], size)[:size]
-	read, readErr := readAt(first.path, r.raw, first.offset)
-	unmask(r.raw[:read], key, first.offset)
+	if err := r.decoder.CheckRoom(size); err != nil && len(places) == 1 {
+		return blocks, adapter.BadBlock(err, "block %d (%s) in %s at offset %d", first.Height, block.FormatHash(first.Hash), first.path, first.offset)
+	}
+	raw, free := r.buffer(size)
+	defer free()
+	read, readErr := readAt(first.path, raw, first.offset)
+	unmask(raw[:read], key, first.offset)
 	for _, p := range places {
 		start := int(p.offset - first.offset)
 		err := readErr
 		if start+p.size <= read {
 			var b *model.Block
-			if b, err = r.decode(p, r.raw[start:start+p.size]); err == nil {
+			if b, err = r.decode(p, raw[start:start+p.size]); err == nil {
 				if r.places {
 					b.Place = r.placeOfTxs(p)
 				}
@@ -143,6 +149,20 @@ func (r *reader) read(blocks []*model.Block, places []place, key []byte) ([]*mod
 		return blocks, adapter.BadBlock(err, "block %d (%s) in %s at offset %d", p.Height, block.FormatHash(p.Hash), p.path, p.offset)
 	}
 	return blocks, nil
+}
+
+// keptBuffer is the maximum number of bytes of a buffer that is used again. A larger one is freed as soon as its block is
+// decoded, outside Go's heap: the collector would free it much later.
+const keptBuffer = 64 << 20
+
+// buffer returns a buffer, and a function that must be called after its use.
+func (r *reader) buffer(size int) (b []byte, free func()) {
+	if size <= keptBuffer {
+		r.raw = slices.Grow(r.raw[:0], size)[:size]
+		return r.raw, func() {}
+	}
+	memory := offheap.New(0)
+	return unsafe.Slice((*byte)(memory.Resize(size)), size), func() { memory.Resize(0) }
 }
 
 // readAt fills b from an offset of a file and returns how many bytes it read.

@@ -62,30 +62,65 @@ func (s *socket) next() error {
 	if _, err := io.ReadFull(s.Conn, h); err != nil {
 		return err
 	}
-	size := binary.LittleEndian.Uint32(h[16:])
+	size, command := uint64(binary.LittleEndian.Uint32(h[16:])), commandOf(h[4:])
+	extended := binary.LittleEndian.Uint32(h) == uint32(s.magic) && command == extendedMessage
+	if extended {
+		more := make([]byte, extendedHeader)
+		if _, err := io.ReadFull(s.Conn, more); err != nil {
+			return err
+		}
+		size, command = binary.LittleEndian.Uint64(more[wire.CommandSize:]), commandOf(more)
+		if command != wire.CmdBlock {
+			return fmt.Errorf("an extended message %q of %d bytes: only blocks are expected to be that large", command, size)
+		}
+	}
 	switch {
 	case binary.LittleEndian.Uint32(h) != uint32(s.magic):
 		s.header, s.other = h, true
 		return nil
-	case string(bytes.TrimRight(h[4:4+wire.CommandSize], "\x00")) != wire.CmdBlock:
-		s.header, s.rest = h, size
+	case command != wire.CmdBlock:
+		s.header, s.rest = h, uint32(size)
 		return nil
-	case int64(size) > int64(s.maxBlock):
+	case size > uint64(s.maxBlock):
 		s.onBlock(nil, fmt.Errorf("a block of %d bytes: expected at most %d", size, s.maxBlock))
 		return nil
 	}
-	var raw bytes.Buffer
-	const most = 4 << 20 // allocated before the data arrives
-	raw.Grow(min(int(size), most) + bytes.MinRead)
-	if _, err := io.CopyN(&raw, s.Conn, int64(size)); err != nil {
+	raw, err := readGrowing(s.Conn, int(size))
+	if err != nil {
 		return err
 	}
-	if sum := chainhash.DoubleHashB(raw.Bytes()); !bytes.Equal(sum[:4], h[20:]) {
+	if sum := chainhash.DoubleHashB(raw); !extended && !bytes.Equal(sum[:4], h[20:]) {
 		s.onBlock(nil, errors.New("a block with an invalid checksum"))
 		return nil
 	}
-	s.onBlock(raw.Bytes(), nil)
+	s.onBlock(raw, nil)
 	return nil
+}
+
+// A message of 4 GiB or more is announced as extendedMessage. A second header of extendedHeader bytes has its command and
+// its length; there is no checksum (protocol.h of the node of BSV).
+const (
+	extendedMessage = "extmsg"
+	extendedHeader  = wire.CommandSize + 8
+)
+
+// commandOf returns the command at the start of b.
+func commandOf(b []byte) string { return string(bytes.TrimRight(b[:wire.CommandSize], "\x00")) }
+
+// readGrowing reads size bytes. It allocates at most 4 MiB, or 16 times what has arrived.
+func readGrowing(in io.Reader, size int) ([]byte, error) {
+	var raw []byte
+	for most := 4 << 20; ; most *= 16 {
+		had := len(raw)
+		grown := make([]byte, min(size, most))
+		copy(grown, raw)
+		if raw = grown; len(raw) == had {
+			return raw, nil
+		}
+		if _, err := io.ReadFull(in, raw[had:]); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func (s *socket) Write(b []byte) (int, error) {

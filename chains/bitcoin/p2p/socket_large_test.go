@@ -1,0 +1,64 @@
+package p2p
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+)
+
+// stream is a connection of which only the data are read.
+type stream struct {
+	net.Conn
+	bytes.Reader
+}
+
+func (s *stream) Read(b []byte) (int, error) { return s.Reader.Read(b) }
+
+// extendedOf returns a message with the extended header of BSV: its checksum is zero.
+func extendedOf(command string, size uint64, payload []byte) []byte {
+	field := func(text string) []byte { return append([]byte(text), make([]byte, wire.CommandSize-len(text))...) }
+	b := binary.LittleEndian.AppendUint32(nil, uint32(wire.MainNet))
+	b = append(b, field(extendedMessage)...)
+	b = binary.LittleEndian.AppendUint32(b, 0xffffffff)
+	b = append(append(b, 0, 0, 0, 0), field(command)...)
+	return append(binary.LittleEndian.AppendUint64(b, size), payload...)
+}
+
+// A block with an extended header is read like any other. One that is too large is an invalid block, and another command
+// ends the connection.
+func TestExtendedMessages(t *testing.T) {
+	payload := bytes.Repeat([]byte("block"), 1000)
+	for name, c := range map[string]struct {
+		message []byte
+		block   []byte
+		fault   string // of the block
+		err     string
+	}{
+		"a block":         {extendedOf(wire.CmdBlock, uint64(len(payload)), payload), payload, "", "EOF"},
+		"a large block":   {extendedOf(wire.CmdBlock, 1<<33, nil), nil, "8589934592 bytes", "EOF"},
+		"a truncated one": {extendedOf(wire.CmdBlock, uint64(len(payload))+1, payload), nil, "", "EOF"},
+		"another command": {extendedOf(wire.CmdTx, 1<<33, nil), nil, "", "an extended message \"tx\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := &stream{}
+			conn.Reset(c.message)
+			var got []byte
+			var fault error
+			s := &socket{Conn: conn, magic: wire.MainNet, maxBlock: 1 << 32, onBlock: func(raw []byte, err error) { got, fault = raw, err }}
+			_, err := s.Read(make([]byte, 100))
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%v, expected %s", err, c.err)
+			}
+			if !bytes.Equal(got, c.block) {
+				t.Errorf("a block of %d bytes, expected %d", len(got), len(c.block))
+			}
+			if (fault == nil) != (c.fault == "") || fault != nil && !strings.Contains(fault.Error(), c.fault) {
+				t.Errorf("the block is refused with %v, expected %s", fault, c.fault)
+			}
+		})
+	}
+}
