@@ -14,7 +14,12 @@ import (
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("bitcoin-sv")
-	chaintest.Run(t, cointest.Fixture(t, coin))
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", cointest.List(t))...))
+}
+
+// Block 705,985 of mainnet, of September 2021, is from the tests of go-bt (bsv-blockchain/go-bt, testing/data/tx/bin).
+func TestRealBlocks(t *testing.T) {
+	cointest.Blocks(t, cointest.Open(t, bitcoinsv.Spec, ""), cointest.List(t))
 }
 
 // The pointers of its databases are wide: a block can have more than 524,288 transactions.
