@@ -39,7 +39,7 @@ func first(name string, fields ...uint32) newer {
 
 // newerForms are the forms that each coin could have after an upgrade.
 var newerForms = map[string][]newer{
-	"bitcoin": {unknownFlag(0)}, "litecoin": {unknownFlag(0)}, "bitcoin-cash": {unknownFlag(0)}, "dogecoin": {unknownFlag(0)}, "digibyte": {unknownFlag(0)},
+	"bitcoin": {unknownFlag(0)}, "litecoin": {unknownFlag(0)}, "bitcoin-cash": {unknownFlag(0)}, "bitcoin-sv": {unknownFlag(0)}, "dogecoin": {unknownFlag(0)}, "digibyte": {unknownFlag(0)},
 	"dash": {first("a type", 13<<16|3)},
 	"zcash": {
 		first("version 7", 7|1<<31, 0xffffffff), first("version 6 of ZIP 230", 6|1<<31, 0x77777777),

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
@@ -25,6 +26,7 @@ type socket struct {
 
 	magic    wire.BitcoinNet
 	maxBlock int                         // bytes
+	arrived  atomic.Int64                // when the last MiB of a block arrived, in Unix nanoseconds
 	onBlock  func(raw []byte, err error) // called by Read for each block; err reports an invalid message
 
 	header []byte // the part of the header of a message that btcd has not read yet
@@ -85,7 +87,7 @@ func (s *socket) next() error {
 		s.onBlock(nil, fmt.Errorf("a block of %d bytes: expected at most %d", size, s.maxBlock))
 		return nil
 	}
-	raw, err := readGrowing(s.Conn, int(size))
+	raw, err := s.readGrowing(int(size))
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ const (
 func commandOf(b []byte) string { return string(bytes.TrimRight(b[:wire.CommandSize], "\x00")) }
 
 // readGrowing reads size bytes. It allocates at most 4 MiB, or 16 times what has arrived.
-func readGrowing(in io.Reader, size int) ([]byte, error) {
+func (s *socket) readGrowing(size int) ([]byte, error) {
 	var raw []byte
 	for most := 4 << 20; ; most *= 16 {
 		had := len(raw)
@@ -117,8 +119,14 @@ func readGrowing(in io.Reader, size int) ([]byte, error) {
 		if raw = grown; len(raw) == had {
 			return raw, nil
 		}
-		if _, err := io.ReadFull(in, raw[had:]); err != nil {
-			return nil, err
+		for rest := raw[had:]; len(rest) > 0; {
+			n, err := io.ReadFull(s.Conn, rest[:min(len(rest), 1<<20)])
+			if err != nil {
+				return nil, err
+			}
+			if rest = rest[n:]; n == 1<<20 {
+				s.arrived.Store(time.Now().UnixNano())
+			}
 		}
 	}
 }

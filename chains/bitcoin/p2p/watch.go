@@ -32,14 +32,14 @@ func (n *Network) watch(ctx context.Context) {
 	}
 }
 
-// inspect drops a peer whose requested blocks have timed out. If requested headers have timed out, a discovered peer is
-// dropped. A configured peer is marked as silent, and headers are requested again later, since it may still be loading
-// its chain.
+// inspect drops a peer whose requested blocks have timed out: no block has arrived, and not a MiB of a large one. If
+// requested headers have timed out, a discovered peer is dropped. A configured peer is marked as silent, and headers are
+// requested again later, since it may still be loading its chain.
 func (r *remote) inspect(now time.Time) {
 	n := r.n
 	switch {
 	case !r.ready || r.over || r.checking:
-	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall:
+	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall && now.UnixNano()-r.sock.arrived.Load() > int64(n.stall):
 		if r.others > 0 {
 			r.ban("sent other blocks than requested, and none of these for %s", n.stall.Round(time.Millisecond))
 			return
