@@ -46,6 +46,9 @@ type Chain struct {
 	// [Generator]. HotUnspent: none of them is ever spent.
 	HotOutputs int  `json:"hot_outputs,omitempty"`
 	HotUnspent bool `json:"hot_unspent,omitempty"`
+
+	// Runes: 14% of the outputs of a [Generator] are messages of runes, half of which mint and half of which move runes.
+	Runes bool `json:"runes,omitempty"`
 }
 
 // MaxHotShare is the maximum number of hot outputs per transaction.
@@ -57,6 +60,8 @@ func (c *Chain) generated() bool { return c.Name == bitcoin.Name && !c.Serialize
 // checkHot validates HotOutputs and HotUnspent.
 func (c *Chain) checkHot() error {
 	switch {
+	case c.Runes && !c.generated():
+		return model.Errorf(model.Usage, "bad_value", "runes are supported for generated blocks of %s only", bitcoin.Name)
 	case c.HotOutputs == 0 && !c.HotUnspent:
 		return nil
 	case !c.generated():
@@ -117,7 +122,7 @@ type coin struct {
 func NewGenerator(c Chain) *Generator {
 	c = c.withDefaults()
 	g := &Generator{
-		expander: newExpander(c.Seed, c.Indexes), chain: c, rng: distribution.NewRandom(c.Seed, 0),
+		expander: newExpander(&c), chain: c, rng: distribution.NewRandom(c.Seed, 0),
 		shape: bitcoingen.NewShape(), recipients: bitcoingen.NewRecipients(), hot: c.HotOutputs,
 	}
 	if c.Txs > 0 {

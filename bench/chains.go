@@ -9,6 +9,7 @@ import (
 
 	"birthmark/bench/generate"
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoin/runes"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
 	"birthmark/core"
@@ -100,9 +101,19 @@ func (c *Chain) define(adapter model.Chain, err error) (model.Chain, error) {
 	return adapter.Define(c.Definitions)
 }
 
-const unserializedBitcoin = "mainnet" // network of blocks of a [Generator]
+const (
+	unserializedBitcoin = "mainnet" // network of blocks of a [Generator]
+	unserializedRunes   = "runes"   // network of such blocks with runes: regtest, which has them from block 0
+)
 
 func bitcoinAdapter(network string) (model.Chain, error) {
+	if network == unserializedRunes {
+		adapter, err := bitcoin.New("regtest")
+		if err == nil {
+			adapter, err = adapter.(model.TokenChain).WithTokens(runes.TokensName)
+		}
+		return unchecked{adapter}, err
+	}
 	adapter, err := bitcoin.New(network)
 	if network == unserializedBitcoin {
 		return unchecked{adapter}, err
@@ -122,7 +133,11 @@ func (c unchecked) Define(ds []model.Definition) (model.Chain, error) {
 // generate generates the chain, in a folder unless a [Generator] makes the blocks on demand.
 func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
 	if c.generated() {
-		adapter, err := bitcoinAdapter(unserializedBitcoin)
+		network := unserializedBitcoin
+		if c.Runes {
+			network = unserializedRunes
+		}
+		adapter, err := bitcoinAdapter(network)
 		var g *Generator
 		blocks := func(ctx context.Context, indexes []string) iter.Seq2[*model.Block, error] {
 			c.Indexes = indexes
@@ -130,7 +145,7 @@ func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
 			return g.Blocks(ctx)
 		}
 		encode := func(to []byte, _ *model.Block) []byte { return appendOutline(to, &g.last) }
-		return &generated{adapter: adapter, network: unserializedBitcoin, blocks: blocks, encode: encode}, err
+		return &generated{adapter: adapter, network: network, blocks: blocks, encode: encode}, err
 	}
 	f, err := generate.Write(ctx, c.Name, dir, generate.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}, nil)
 	if err != nil {

@@ -98,11 +98,12 @@ type expander struct {
 	indexes     []string
 	sizes       []int // of values in bytes, by index
 	outputBytes int   // of all values of one output
+	runes       bool
 }
 
-func newExpander(seed uint64, indexes []string) *expander {
-	x := &expander{seed: seed, indexes: indexes}
-	for _, name := range indexes {
+func newExpander(c *Chain) *expander {
+	x := &expander{seed: c.Seed, indexes: c.Indexes, runes: c.Runes}
+	for _, name := range c.Indexes {
 		x.sizes = append(x.sizes, valueSizes[name])
 		x.outputBytes += valueSizes[name]
 	}
@@ -138,6 +139,9 @@ func (x *expander) block(o *outline) *model.Block {
 		inputs = inputs[o.txs[i].inputs:]
 		if i > 0 {
 			outputs = x.pay(tx, outputs, o.txs[i].outputs, &a)
+		}
+		if x.runes {
+			x.tell(tx, o, i)
 		}
 	}
 	if n > 0 {

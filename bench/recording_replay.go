@@ -76,7 +76,7 @@ func (r *Recording) parser() func(raw []byte) (*model.Block, error) {
 	if !r.Chain.generated() {
 		return parseBlock
 	}
-	x, o := newExpander(r.Chain.Seed, r.Chain.Indexes), outline{}
+	x, o := newExpander(&r.Chain), outline{}
 	return func(raw []byte) (*model.Block, error) {
 		if err := o.parse(raw); err != nil {
 			return nil, err

@@ -28,6 +28,7 @@ func generatedFlags() []cli.Flag {
 		command.String("index-file", "indexes to build, with options and custom indexes, from a settings `FILE`"),
 		command.String("hot-outputs", "bitcoin: give one address `N` additional outputs"),
 		command.Bool("hot-unspent", "never spend --hot-outputs; by default most are spent"),
+		command.Bool("runes", "bitcoin: 14% of the outputs are messages of runes"),
 		command.Bool("raw", "also store raw transactions; bitcoin blocks are then generated in serialized form"),
 		command.StringDefault("block-txs", "mean number `N` of transactions per block", "2000; for other chains as on mainnet"),
 		command.StringDefault("seed", "`SEED` of the generator", "1"),
@@ -83,7 +84,7 @@ func describedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	}
 	chain := bench.Chain{
 		Name: name, TxsPerBlock: int(numbers["block-txs"]), Seed: numbers["seed"], Raw: c.Bool("raw"),
-		HotOutputs: int(numbers["hot-outputs"]), HotUnspent: c.Bool("hot-unspent"),
+		HotOutputs: int(numbers["hot-outputs"]), HotUnspent: c.Bool("hot-unspent"), Runes: c.Bool("runes"),
 	}
 	switch {
 	case c.IsSet("index-file"):

@@ -168,7 +168,7 @@ func (v *resolver) assetDeltas() error {
 			if batch.derives && t.derived == nil {
 				break
 			}
-			if !batch.derives && len(t.Outputs[oi].Assets) == 0 {
+			if !batch.derives && len(t.Outputs[oi].Assets) == 0 || batch.derives && len(t.derived.entries(oi)) == 0 {
 				continue
 			}
 			pk, err := t.pk.Utxo(t.OutputIndex(oi))

@@ -58,6 +58,9 @@ type birthDelta struct {
 // AddOutput adds an output with assets: outputs is 1 if it is created, -1 if it is removed; unspent is 1 if it becomes
 // spendable, -1 if it no longer is.
 func (d *AssetDeltas) AddOutput(at model.UtxoPk, o *OutputAssets, outputs, unspent int8) {
+	if n := len(d.outputs); n+len(o.Entries) > cap(d.outputs) {
+		d.outputs = slices.Grow(d.outputs, max(n, len(o.Entries), 1024)) // append would copy a large slice more often
+	}
 	for _, e := range o.Entries {
 		d.outputs = append(d.outputs, entryDelta{e.Birth, o.Holder.Utxo, at, e.Amount, outputs, unspent, o.HasHolder})
 	}
@@ -107,6 +110,7 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 		}
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.outputs, b.outputs), cmp.Compare(a.unspent, b.unspent))
 	})
+	holdings = make([]holdingDelta, 0, len(d.outputs))
 	var last *entryDelta
 	for i := range d.outputs {
 		e := &d.outputs[i]
