@@ -48,6 +48,8 @@ type tokens struct {
 	rules model.TokenRules
 	tx    model.TokenTx
 	spent []model.TokenAmount // of all inputs of tx
+	made  []derived           // unused memory of results, and of their entries
+	room  []schema.AssetEntry
 	state map[model.AssetBirthPk]storedToken
 	names map[string][]byte           // encoded births; nil: none
 	meta  [][]byte                    // the rows of the tip and of the totals; nil: not read yet
@@ -185,13 +187,25 @@ func (d *tokens) begin(t *BatchTx) {
 	if d.tx.Tx == t.Tx {
 		return
 	}
-	spends := d.v.batch.spends[t.spends : t.spends+len(t.Inputs)]
-	d.tx = model.TokenTx{Tx: t.Tx, Pk: t.pk, Block: t.block, Spent: make([]model.TokenInput, len(spends)),
+	d.tx = model.TokenTx{Tx: t.Tx, Pk: t.pk, Block: t.block, Spent: d.tx.Spent[:0],
 		Held: d.tx.Held[:0], Births: d.tx.Births[:0], Supplies: d.tx.Supplies[:0]}
-	for i, s := range spends {
-		d.tx.Spent[i] = model.TokenInput{Utxo: s.Utxo, Value: s.Value}
+	for _, s := range d.v.batch.spends[t.spends : t.spends+len(t.Inputs)] {
+		d.tx.Spent = append(d.tx.Spent, model.TokenInput{Utxo: s.Utxo, Value: s.Value})
 	}
-	d.spent = nil
+	d.spent = d.spent[:0]
+}
+
+// result returns memory for what is derived for a transaction, with room for n entries.
+func (d *tokens) result(n int) (*derived, []schema.AssetEntry) {
+	if len(d.made) == 0 {
+		d.made = make([]derived, 256)
+	}
+	if len(d.room) < n {
+		d.room = make([]schema.AssetEntry, max(n, 1024))
+	}
+	of, room := &d.made[0], d.room[:0:n]
+	d.made, d.room = d.made[1:], d.room[n:]
+	return of, room
 }
 
 // derive applies the rules to a transaction whose spent assets were added.
@@ -206,7 +220,11 @@ func (d *tokens) derive(t *BatchTx) error {
 	if len(d.tx.Held)+len(d.tx.Births)+len(d.tx.Supplies) == 0 {
 		return nil
 	}
-	t.derived = &derived{births: slices.Clone(d.tx.Births)}
+	of, room := d.result(len(d.tx.Held))
+	t.derived = of
+	if len(d.tx.Births) > 0 {
+		of.births = slices.Clone(d.tx.Births)
+	}
 	c := &d.v.cache.Tokens
 	for i := range d.tx.Births {
 		b := &d.tx.Births[i]
@@ -241,13 +259,12 @@ func (d *tokens) derive(t *BatchTx) error {
 			token.Mints++
 		}
 	}
-	return d.hold(t)
+	return d.hold(t, room)
 }
 
-// hold sets the assets of the outputs.
-func (d *tokens) hold(t *BatchTx) error {
+// hold sets the assets of the outputs. all is empty and has room for them.
+func (d *tokens) hold(t *BatchTx, all []schema.AssetEntry) error {
 	of := t.derived
-	all := make([]schema.AssetEntry, 0, len(d.tx.Held)+len(of.supplies))
 	for i := range d.tx.Held {
 		h := &d.tx.Held[i]
 		if n := len(of.outputs); n == 0 || of.outputs[n-1].at != h.Output {

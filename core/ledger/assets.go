@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"sync"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -43,6 +44,9 @@ type entryDelta struct {
 	owned            bool
 }
 
+// entryDeltas has the memory of deltas that were summed. A batch of a busy chain has 100,000.
+var entryDeltas = sync.Pool{New: func() any { return new(make([]entryDelta, 0, 1024)) }}
+
 type mintDelta struct {
 	asset model.AssetBirthPk
 	schema.Supply
@@ -58,8 +62,8 @@ type birthDelta struct {
 // AddOutput adds an output with assets: outputs is 1 if it is created, -1 if it is removed; unspent is 1 if it becomes
 // spendable, -1 if it no longer is.
 func (d *AssetDeltas) AddOutput(at model.UtxoPk, o *OutputAssets, outputs, unspent int8) {
-	if n := len(d.outputs); n+len(o.Entries) > cap(d.outputs) {
-		d.outputs = slices.Grow(d.outputs, max(n, len(o.Entries), 1024)) // append would copy a large slice more often
+	if d.outputs == nil && len(o.Entries) > 0 {
+		d.outputs = *entryDeltas.Get().(*[]entryDelta)
 	}
 	for _, e := range o.Entries {
 		d.outputs = append(d.outputs, entryDelta{e.Birth, o.Holder.Utxo, at, e.Amount, outputs, unspent, o.HasHolder})
@@ -128,6 +132,10 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 			holdings = addHolding(holdings, holdingDelta{key, schema.HeldChangeOf(e.amount, int64(e.unspent))})
 		}
 		last = e
+	}
+	if d.outputs != nil {
+		entryDeltas.Put(new(d.outputs[:0]))
+		d.outputs = nil
 	}
 	totals = d.others(totals)
 	of := func(asset model.AssetBirthPk) *totalsDelta {
