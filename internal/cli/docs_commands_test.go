@@ -62,6 +62,7 @@ var notRun = map[string]string{
 // the commands write. Of curl these are sessions.
 var runElsewhere = map[string]string{
 	"docs/scaling.md birthmark…":   "scaling_docs_test.go: TestCommandsInTheScalingPage",
+	"docs/runes.md birthmark…":     "runes_test.go: TestRunesFromBlockFiles",
 	"docs/snapshots.md birthmark…": "snapshot_test.go: TestCommandsInTheSnapshotPageWork",
 	"README.md curl…":              "docs_test.go: TestRequestsInTheReadmeAreCurrent",
 	"docs/api.md curl…":            "../../api/guide_test.go: TestSessionsOfTheGuide",
