@@ -245,7 +245,10 @@ func (m *moment) send(end bool) error {
 	if err := m.written(err); err != nil {
 		return err
 	}
-	return m.spend(costPerByte * float64(size))
+	if err := m.spend(costPerByte * float64(size)); err != nil || end {
+		return err
+	}
+	return m.meter.Sent(size) // encoding a long list takes time, also one that is shared and not read again
 }
 
 // partTime is the time that a client has on average to receive a part of an answer.
