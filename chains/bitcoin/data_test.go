@@ -49,7 +49,7 @@ func newEmitter(t testing.TB, n *params.Network, names []string) *emitter {
 
 // newDecoder returns a decoder for a network without custom indexes.
 func newDecoder(n *params.Network, names []string) (*block.Decoder, error) {
-	make, err := newChain(n).decoders(names, false)
+	make, err := newChain(n).decoders(names, false, nil)
 	if err != nil {
 		return nil, err
 	}

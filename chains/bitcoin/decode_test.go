@@ -158,7 +158,7 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 		d := newTestDecoder(t)
 		if len(ds) > 0 {
 			chain := define(t, "regtest", ds...)
-			make, err := chain.decoders(append(slices.Clone(allIndexes), ds[0].Name), false)
+			make, err := chain.decoders(append(slices.Clone(allIndexes), ds[0].Name), false, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

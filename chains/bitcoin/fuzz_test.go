@@ -76,7 +76,7 @@ func FuzzOwn(f *testing.F) {
 	for _, d := range ds {
 		names = append(names, d.Name)
 	}
-	make, err := chain.decoders(names, false)
+	make, err := chain.decoders(names, false, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

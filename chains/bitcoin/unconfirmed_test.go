@@ -66,7 +66,7 @@ func TestMalformedUnconfirmedTransactionsAreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	input := readData(t, "bitcoin-core", "block413567.raw")
-	decoders, err := define(t, "mainnet").decoders(nil, true)
+	decoders, err := define(t, "mainnet").decoders(nil, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

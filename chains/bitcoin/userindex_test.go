@@ -105,7 +105,7 @@ func BenchmarkOwn(b *testing.B) {
 				}
 				indexes, chain = append(indexes, "own"), define(b, "mainnet", d)
 			}
-			make, err := chain.decoders(indexes, false)
+			make, err := chain.decoders(indexes, false, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
