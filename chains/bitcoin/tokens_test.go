@@ -182,13 +182,13 @@ func isUsage(err error, code string) bool {
 func TestAssetsOfRunes(t *testing.T) {
 	t.Parallel()
 	c := withRunes(t, "mainnet")
-	for _, text := range []string{"1:0", "840000:1", "67108863:524287"} {
+	for _, text := range []string{"1:0", "840000:1", "41943039:524287"} {
 		id, err := c.ParseAsset(text)
 		if err != nil || len(id) != 8 || c.FormatAsset(id) != text {
 			t.Errorf("%s is %x, %s: %v", text, id, c.FormatAsset(id), err)
 		}
 	}
-	for _, text := range []string{"", "1", "1:", "00", "67108864:0", "0:524288", "UNCOMMON•GOODS"} {
+	for _, text := range []string{"", "1", "1:", "00", "41943040:0", "0:524288", "UNCOMMON•GOODS"} {
 		if id, err := c.ParseAsset(text); !isUsage(err, "bad_asset") {
 			t.Errorf("%q is %x: %v", text, id, err)
 		}

@@ -146,7 +146,7 @@ func TestVerifyReportsMissingFlags(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	wantFailure(t, exitUsage, "missing_flag", `^missing --source URI`, "verify", "--db", db)
 	wantFailure(t, exitUsage, "missing_flag", `^missing --db DIR`, "verify", "--source", source)
-	wantFailure(t, exitUsage, "bad_value", `^--sample: expected a number from 0 to 67108863, not "-1"$`, "verify", "--db", db, "--source", source, "--sample", "-1")
+	wantFailure(t, exitUsage, "bad_value", `^--sample: expected a number from 0 to 41943039, not "-1"$`, "verify", "--db", db, "--source", source, "--sample", "-1")
 	wantFailure(t, exitUsage, "bad_value", `^--seed: expected a number from 0 to 18446744073709551615, not "x"$`, "verify", "--db", db, "--source", source, "--seed", "x")
 	wantFailure(t, exitUsage, "bad_source", `gopher`, "verify", "--db", db, "--source", "gopher://x")
 	wantFailure(t, exitRefused, "no_database", `no database in `, "verify", "--db", none, "--source", source)
