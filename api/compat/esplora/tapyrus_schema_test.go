@@ -1,9 +1,11 @@
 package esplora_test
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,12 +88,16 @@ func (n *colorModel) sample(t *testing.T, blocks [][]byte) map[string]any {
 		"transferred_sum": float64(s.TransferredSum), "burned": float64(s.Burned), "burned_sum": float64(s.BurnedSum),
 		"unknown": strings.Repeat("ab", 32), "tip": displayed(tapyrus.Spec.Format.HashOf(blocks[len(blocks)-1])), "prefix": "m",
 	}
+	all := slices.Collect(maps.Keys(sums))
+	height := func(c string) int { return txs[c][len(txs[c])-1].height }
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(height(b)-height(a), strings.Compare(b, a)) })
 	var heights []int
-	for c := range sums {
-		heights = append(heights, txs[c][len(txs[c])-1].height)
+	known["before"] = "first" // of all pages
+	for i, c := range all {
+		if heights = append(heights, height(c)); i > 0 && c == color {
+			known["before"] = all[i-1]
+		}
 	}
-	slices.Sort(heights)
-	slices.Reverse(heights)
 	known["heights"] = floats(heights[:min(25, len(heights))])
 	for _, tx := range n.txs {
 		for i, o := range tx.msg.TxOut {
