@@ -103,5 +103,5 @@ func (c *chain) DescribeAsset(info []byte) model.AssetDescription {
 		return model.AssetDescription{}
 	}
 	decimals := int(e.Divisibility)
-	return model.AssetDescription{Name: e.Name.Spaced(e.Spacers), Decimals: &decimals}
+	return model.AssetDescription{Name: e.Name.Spaced(e.Spacers), Description: e.Description(), Decimals: &decimals}
 }

@@ -213,7 +213,7 @@ func TestAssetsOfRunes(t *testing.T) {
 		}
 	}
 	d := c.(model.AssetDescriber).DescribeAsset(e.Info())
-	if d.Name != "UNCOMMON•GOODS" || d.Decimals == nil || *d.Decimals != 3 {
+	if d.Description != "rune number 0; no mints" || d.Name != "UNCOMMON•GOODS" || d.Decimals == nil || *d.Decimals != 3 {
 		t.Errorf("%+v", d)
 	}
 	if d := c.(model.AssetDescriber).DescribeAsset([]byte{1}); d != (model.AssetDescription{}) || names.Of(nil,

@@ -205,6 +205,25 @@ func TestEntriesAreReadBack(t *testing.T) {
 	}
 }
 
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+	bounds := runes.Range{Start: option(uint64(840_000)), End: option(uint64(1_050_000))}
+	for want, e := range map[string]runes.Entry{
+		"rune number 7; no mints":                                      {Number: 7, Symbol: option(rune(0))},
+		"rune number 7; symbol ⧉; premine 5; no mints":                 {Number: 7, Symbol: option('⧉'), Premine: n(5)},
+		"rune number 1; created by an invalid message, without supply": {Number: 1, Cenotaph: true},
+		"rune number 0; 1 per mint, at most 0 mints":                   {Terms: option(runes.Terms{Amount: option(n(1))})},
+		"rune number 0; 0 per mint, at most 3 mints; mints from height 840000; mints before height 1050000; " +
+			"mints from block 2 after its creation; mints before block 9 after its creation": {Terms: option(runes.Terms{
+			Cap: option(n(3)), Height: bounds, Offset: runes.Range{Start: option(uint64(2)), End: option(uint64(9))},
+		})},
+	} {
+		if got := e.Description(); got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+}
+
 // Decoding does not panic, and each decoded message is read back after it was written.
 func FuzzDecode(f *testing.F) {
 	f.Add(uint8(1), script(edict...))

@@ -3,7 +3,10 @@ package runes
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
+	"strings"
+	"unicode"
 
 	"birthmark/model"
 )
@@ -154,6 +157,42 @@ func (r *entryReader) atMost(most uint64) uint64 {
 	a := r.uvarint()
 	r.bad = r.bad || a.Cmp(model.Uint128Of(most)) > 0
 	return a.Lo
+}
+
+// Description returns the properties of the rune except its name and its divisibility, in one line.
+func (e *Entry) Description() string {
+	parts := []string{fmt.Sprintf("rune number %d", e.Number)}
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if e.Symbol.OK && unicode.IsGraphic(e.Symbol.Value) {
+		add("symbol %c", e.Symbol.Value)
+	}
+	if e.Cenotaph {
+		add("created by an invalid message, without supply")
+		return strings.Join(parts, "; ")
+	}
+	if !e.Premine.IsZero() {
+		add("premine %v", e.Premine)
+	}
+	if t := e.Terms.Value; e.Terms.OK {
+		add("%v per mint, at most %v mints", t.Amount.Value, t.Cap.Value)
+		for _, bound := range []struct {
+			what string
+			at   Option[uint64]
+		}{
+			{"mints from height", t.Height.Start}, {"mints before height", t.Height.End},
+			{"mints from block", t.Offset.Start}, {"mints before block", t.Offset.End},
+		} {
+			switch after := strings.HasSuffix(bound.what, "block"); {
+			case bound.at.OK && after:
+				add("%s %d after its creation", bound.what, bound.at.Value)
+			case bound.at.OK:
+				add("%s %d", bound.what, bound.at.Value)
+			}
+		}
+	} else {
+		add("no mints")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Mints returns the number of mints, from the number of transactions that changed the supply upwards
