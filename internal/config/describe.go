@@ -241,6 +241,10 @@ var descriptions = map[string]description{
 		"path of the Blockbook API",
 		"/blockbook", pathsForm,
 	},
+	"serve.ord": {
+		"path of ord's JSON API for runes; needs assets: runes (Bitcoin)",
+		"/ord", pathsForm,
+	},
 	"serve.blockfrost": {
 		"path of Blockfrost's API (Cardano)",
 		"/api/v0", pathsForm,

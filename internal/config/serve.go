@@ -18,6 +18,9 @@ type Serve struct {
 	Esplora   string `yaml:"esplora,omitempty" json:"esplora,omitempty"`
 	Blockbook string `yaml:"blockbook,omitempty" json:"blockbook,omitempty"`
 
+	// Ord is the path of ord's JSON API for runes, such as /ord. Bitcoin only.
+	Ord string `yaml:"ord,omitempty" json:"ord,omitempty"`
+
 	// Paths of the API of Kupo, such as /kupo, and of Blockfrost, such as /api/v0. Cardano only; those above are for Bitcoin.
 	Kupo       string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
 	Blockfrost string `yaml:"blockfrost,omitempty" json:"blockfrost,omitempty"`
@@ -46,6 +49,7 @@ var serveFields = []struct {
 	{"serve.electrum_wss", func(s *Serve) *string { return &s.ElectrumWSS }, setText},
 	{"serve.esplora", func(s *Serve) *string { return &s.Esplora }, setPath},
 	{"serve.blockbook", func(s *Serve) *string { return &s.Blockbook }, setPath},
+	{"serve.ord", func(s *Serve) *string { return &s.Ord }, setPath},
 	{"serve.blockfrost", func(s *Serve) *string { return &s.Blockfrost }, setPath},
 	{"serve.kupo", func(s *Serve) *string { return &s.Kupo }, setPath},
 	{"serve.submit_api", func(s *Serve) *string { return &s.SubmitAPI }, setPath},

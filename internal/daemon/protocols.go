@@ -15,6 +15,7 @@ import (
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
+	"birthmark/api/compat/ord"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
@@ -73,7 +74,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 	return nil
 }
 
-// bitcoinEndpoints returns the APIs of Esplora and Blockbook, and starts the Electrum protocol.
+// bitcoinEndpoints returns the APIs of Esplora, Blockbook and ord, and starts the Electrum protocol.
 func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
 	if !serves(set, &wallet.Needs) && !serves(set, &esplora.Needs) {
 		return nil, nil
@@ -92,6 +93,13 @@ func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *con
 				Origins: s.set.CORSOrigins, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
 				Connected: func() func() { return s.metrics.Subscribed(c.Name) },
 			})
+		}},
+		{"serve.ord", set.Serve.Ord, false, func() (http.Handler, error) {
+			o := ord.Options{Chain: w, Path: set.Serve.Ord, Log: s.h.Log}
+			if t := c.Model.Traits().Tokens; t != nil {
+				o.Rules = t.Rules
+			}
+			return ord.New(o)
 		}},
 	}, nil
 }

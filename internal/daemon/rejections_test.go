@@ -14,12 +14,14 @@ import (
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
+	"birthmark/api/compat/ord"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
 	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/chains"
+	"birthmark/chains/bitcoin/runes"
 	"birthmark/model"
 )
 
@@ -44,12 +46,17 @@ func TestRejectionsHaveTheFormOfTheProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runesOf, err := ord.New(ord.Options{Chain: bitcoin, Rules: runes.RulesOf(0, false)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		setting string
 		handler http.Handler
 		want    string
 	}{
 		{"esplora", esplora.New(esplora.Options{Chain: bitcoin}), "slow down"},
+		{"ord", runesOf, "slow down"},
 		{"blockbook", trezor, `{"error":"slow down"}` + "\n"},
 		{"kupo", kupo.New(kupo.Options{Chain: cardano}), `{"hint":"slow down"}`},
 		{"blockfrost", blockfrost.New(blockfrost.Options{Chain: cardano}),

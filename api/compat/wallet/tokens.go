@@ -1,0 +1,82 @@
+package wallet
+
+import (
+	"iter"
+
+	"birthmark/core/query"
+	"birthmark/model"
+)
+
+// Query returns the query of the view, for protocols that read derived assets.
+func (v *View) Query() *query.Query { return v.q }
+
+// Found is an output with its state.
+type Found struct {
+	Output
+	Pk        model.UtxoPk // of a confirmed output
+	Confirmed bool
+	Spent     bool // by the chain
+	Pending   bool // spent by an unconfirmed transaction
+}
+
+// FindOutput returns an output of a transaction. Its errors are of kind [model.NotFound]: unknown_tx, unknown_output.
+func (v *View) FindOutput(id model.Hash, index uint32) (*Found, error) {
+	unknown := model.Errorf(model.NotFound, "unknown_output", "no output %s:%d", displayed(id), index)
+	tx, pending, err := v.findOne(id)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{Confirmed: pending == nil, Pending: v.SpentUnconfirmed(id, index)}
+	if pending != nil {
+		t, err := v.unconfirmedTx(pending)
+		if err != nil {
+			return nil, err
+		}
+		if int64(index) >= int64(len(t.Msg.TxOut)) {
+			return nil, unknown
+		}
+		out := t.Msg.TxOut[index]
+		found.Output = Output{uint64(out.Value), out.PkScript}
+		return found, nil
+	}
+	pks, err := v.q.OutputsOf(tx)
+	if err != nil {
+		return nil, err
+	}
+	if int64(index) >= int64(len(pks)) {
+		return nil, unknown
+	}
+	found.Pk = pks[index]
+	outputs, err := v.outputs(pks[index : index+1])
+	if err != nil {
+		return nil, err
+	}
+	spenders, err := v.q.SpendersOf(pks[index : index+1])
+	if err != nil {
+		return nil, err
+	}
+	found.Output, found.Spent = outputs[0], spenders[0] != nil
+	return found, nil
+}
+
+// SpentUnconfirmed reports whether an unconfirmed transaction spends an output.
+func (v *View) SpentUnconfirmed(tx model.Hash, index uint32) bool {
+	if v.pool != nil {
+		for in := range v.pool.Spenders(tx) {
+			if in.Outpoint.Index == index {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ConfirmedUnspent yields the outputs of the script that no transaction of the chain spends, in chain order and in
+// batches.
+func (s *Script) ConfirmedUnspent() iter.Seq2[[]model.UtxoPk, error] {
+	if s.birth == nil {
+		return func(func([]model.UtxoPk, error) bool) {}
+	}
+	q := s.v.q
+	return query.Batches(q, q.StoredUnspent(s.v.index, *s.birth, afterGenesis, false), firstBatch, lastBatch)
+}
