@@ -143,7 +143,7 @@ func (v *view) births(from, to []byte, descending bool, visit func(model.AssetBi
 
 // firstFrom returns the first rune at or after a height; ok is false if there is none.
 func (v *view) firstFrom(height model.HeightPk) (birth model.AssetBirthPk, number uint64, ok bool, err error) {
-	err = v.births(height.First().AppendTo(nil), nil, false, func(b model.AssetBirthPk) bool {
+	err = v.births(v.Query().FirstPk(height).AppendTo(nil), nil, false, func(b model.AssetBirthPk) bool {
 		birth, ok = b, true
 		return false
 	})
@@ -179,7 +179,7 @@ func (v *view) numbered(number uint64) (found model.AssetBirthPk, err error) {
 		return found, err
 	}
 	skip := number - first
-	err = v.births(low.First().AppendTo(nil), nil, false, func(b model.AssetBirthPk) bool {
+	err = v.births(v.Query().FirstPk(low).AppendTo(nil), nil, false, func(b model.AssetBirthPk) bool {
 		if skip == 0 {
 			found = b
 			return false

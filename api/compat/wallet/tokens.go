@@ -78,5 +78,5 @@ func (s *Script) ConfirmedUnspent() iter.Seq2[[]model.UtxoPk, error] {
 		return func(func([]model.UtxoPk, error) bool) {}
 	}
 	q := s.v.q
-	return query.Batches(q, q.StoredUnspent(s.v.index, *s.birth, afterGenesis, false), firstBatch, lastBatch)
+	return query.Batches(q, q.StoredUnspent(s.v.index, *s.birth, s.afterGenesis(), false), firstBatch, lastBatch)
 }
