@@ -36,10 +36,9 @@ func (g *Generator) tell(t *model.Tx, spent []coin) {
 	for i := range t.Mints {
 		mint := &t.Mints[i]
 		v := move{id: mint.Asset}
-		amount := model.Uint128{}
 		if n := mint.Amount; n.Sign() > 0 {
-			amount, _ = model.ParseUint128(n.String())
-			v.minted, v.mints = amount, true
+			v.minted, _ = model.ParseUint128(n.String())
+			v.mints = true
 			if _, known := g.minted[string(v.id)]; !known {
 				v.born = mint.Info
 			} else {

@@ -34,7 +34,6 @@ type chain struct {
 // coin is an unspent output with the assets that the rules and the model gave it.
 type coin struct {
 	model.TokenInput
-	at   string
 	held map[string]uint64 // by id as text
 }
 
