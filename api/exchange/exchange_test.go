@@ -266,7 +266,7 @@ func TestEncodersOfOtherFramings(t *testing.T) {
 	if err := e.Append(strings.Repeat("x", 100_000)); err != nil || budget.Used()-held != 100_002-meter.Free {
 		t.Errorf("%d bytes are held for 100,002, %v", budget.Used()-held, err)
 	}
-	if _, code := model.KindOf(e.Append(strings.Repeat("x", 100_000))); code != "overloaded" {
+	if _, code := model.KindOf(e.Append(strings.Repeat("x", 100_000))); code != "answer_too_large" {
 		t.Errorf("error %q above the memory for answers", code)
 	}
 	m.End()

@@ -224,7 +224,7 @@ func TestHeldBytesReturn(t *testing.T) {
 		path := []string{"/", "/panic", "/more", "/message"}[rng.IntN(4)]
 		w := ask(h, "GET", path)
 		if path == "/more" {
-			isProblem(t, w, 503, "overloaded")
+			isProblem(t, w, 400, "answer_too_large")
 		}
 		if n := o.Memory.Used(); n != 0 {
 			t.Fatalf("%s: %d bytes are held after the request", path, n)

@@ -182,7 +182,13 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 	}
 	for _, value := range values {
 		at := index + " " + value
-		both("balance "+at, func(db *core.DB) (any, error) { return db.Balance(ctx, index, value) })
+		both("balance "+at, func(db *core.DB) (any, error) {
+			b, err := db.Balance(ctx, index, value)
+			if err == nil {
+				b.OutputTypes = nil // only in databases with the option balance
+			}
+			return b, err
+		})
 		for _, descending := range []bool{false, true} {
 			p := query.Page{Limit: 10, Descending: descending}
 			both("unspent of "+at, func(db *core.DB) (any, error) {

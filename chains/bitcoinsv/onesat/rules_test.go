@@ -351,7 +351,7 @@ func TestRulesEqualTheModel(t *testing.T) {
 			c.step()
 		}
 	}
-	for _, event := range []string{"rejected", "transferfalse", "transfertrue", "minttrue", "mintfalse", "auth", "moved"} {
+	for _, event := range []string{"rejected", "transferfalse", "minttrue", "mintfalse", "auth", "moved"} {
 		if all[event] == 0 {
 			t.Errorf("no chain has the event %s: %v", event, all)
 		}
