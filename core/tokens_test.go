@@ -256,3 +256,47 @@ func TestDerivedAssetsOfEveryKind(t *testing.T) {
 		}
 	}
 }
+
+// An output with more assets than an entry's number can count is no error, which would end the sync for ever: balances
+// and holders have all of them, and a rollback removes all.
+func TestOutputWithMoreAssetsThanNumbers(t *testing.T) {
+	const each, txs = 33_000, 2
+	v := modeltest.Variant{Name: "tokens", Coinbase: true, ByHand: true, Tokens: true, Fingerprints: true, Described: true, Kept: true}
+	one := model.Uint128Of(1)
+	outputs := []model.Output{{Keys: []model.Key{{Index: 0, Value: []byte("a")}}}}
+	var born []model.Tx
+	var all []modeltest.TokenHeld
+	for n := range txs {
+		var moves []modeltest.TokenMove
+		var held []modeltest.TokenHeld
+		for i := range each {
+			id := fmt.Appendf(nil, "%d-%d", n, i)
+			moves = append(moves, modeltest.TokenMove{ID: id, Mints: true, Minted: one, Info: []byte("i")})
+			held = append(held, modeltest.TokenHeld{ID: id, Amount: one})
+		}
+		all = append(all, held...)
+		born = append(born, model.Tx{Hash: hash(byte(10 + n)), Outputs: outputs,
+			Message: modeltest.TokenMessage(moves, held, nil, uint64(n*each))})
+	}
+	db := open(t, memory.New(), v, 1<<20)
+	first := after(nil, 1, born...)
+	appendAll(t, db, []*model.Block{first}, 1)
+	before := dump(t, db)
+	merged := model.Tx{Hash: hash(20), Inputs: []model.Input{{Tx: hash(10)}, {Tx: hash(11)}}, Outputs: outputs,
+		Message: modeltest.TokenMessage(nil, all, nil, txs*each)}
+	appendAll(t, db, []*model.Block{after(first, 2, merged)}, 1)
+	consistent(t, db)
+	o, err := db.Output(t.Context(), hash(20).String()+":0")
+	if err != nil || len(o.Assets) != txs*each {
+		t.Fatalf("%d assets, %v", len(o.Assets), err)
+	}
+	last := v.Chain("one").FormatAsset(all[len(all)-1].ID)
+	a, err := db.AssetHolders(t.Context(), last, query.Page{Limit: 10})
+	if err != nil || len(a.Holders) != 1 || a.Holders[0].Amount != "1" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if err := db.Rollback(t.Context(), first.Point()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "after the rollback", dump(t, db), before)
+}

@@ -24,6 +24,7 @@ func (c *checker) assetEntries() error {
 		}
 		key := bytes.Clone(k)
 		holdings := len(schema.Holdings(entries))
+		related := len(schema.Related(entries[:holdings]))
 		c.assets += uint64(holdings)
 		if len(entries) == 0 {
 			c.problem(schema.FamilyAssets, key, "no entries")
@@ -43,7 +44,7 @@ func (c *checker) assetEntries() error {
 					c.problem(schema.FamilyAssets, key, "entry %d has amount 0, and its transaction does not change the supply", i)
 				}
 			})
-			if i >= holdings {
+			if i >= related {
 				continue
 			}
 			if !derived && e.Birth == model.AssetBirthPk(at) {

@@ -141,7 +141,7 @@ func (e *emitter) derived(t *BatchTx) {
 		e.put(schema.FamilyAssets)
 		holdings := schema.Holdings(o.entries)
 		e.t.Assets += uint64(len(holdings))
-		for i, entry := range holdings {
+		for i, entry := range schema.Related(holdings) {
 			e.key = schema.AppendAssetRelationKey(e.key[:0], entry.Birth, model.AssetPk{Utxo: pk, Index: uint16(i)})
 			e.value = e.value[:0]
 			e.put(schema.FamilyAssetRelations)

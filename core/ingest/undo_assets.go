@@ -71,10 +71,11 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 		if len(holdings) > 0 {
 			removed[pk] = ledger.OutputAssets{Entries: holdings}
 		}
+		related := len(schema.Related(holdings))
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
 			switch {
-			case i >= len(holdings):
+			case i >= related:
 			case u.Traits.Tokens == nil && e.Birth == model.AssetBirthPk(at):
 				born = append(born, e.Birth.AppendTo(nil))
 			default:

@@ -149,5 +149,9 @@ func Holdings(entries []AssetEntry) []AssetEntry {
 	return entries
 }
 
+// Related returns the holdings that have a relation: an asset is found in an output only by the first 65,536 of them. Only
+// derived assets can be more.
+func Related(holdings []AssetEntry) []AssetEntry { return holdings[:min(len(holdings), 1<<16)] }
+
 // AmountChecksum is the part of the checksum in meta that an asset entry adds.
 func AmountChecksum(a model.Uint128) uint64 { return a.Lo + 3*a.Hi }

@@ -89,8 +89,10 @@ func (c *Chain) ImpliesRaw() bool {
 }
 
 // ImpliesAssets reports whether a new database has the assets that its chain can derive: with the preset explorer, unless
-// assets are set.
-func (c *Chain) ImpliesAssets() bool { return c.explorer && c.Assets == "" }
+// assets are set or the index of their holders was removed.
+func (c *Chain) ImpliesAssets(holders string) bool {
+	return c.explorer && c.Assets == "" && slices.Contains(c.IndexNames(), holders)
+}
 
 // Index is an index with its options.
 type Index struct {

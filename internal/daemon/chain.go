@@ -90,6 +90,7 @@ const noAssets = "off"
 func withAssets(set *config.Chain, chain model.Chain) (model.Chain, error) {
 	names := set.Assets
 	tokens, can := chain.(model.TokenChain)
+	can = can && len(tokens.Tokens()) > 0
 	switch {
 	case set.StoredAssets != nil:
 		if names != "" && names != cmp.Or(*set.StoredAssets, noAssets) {
@@ -97,13 +98,13 @@ func withAssets(set *config.Chain, chain model.Chain) (model.Chain, error) {
 				"assets: the database %s was created with %s: assets are chosen when a database is created", set.DB, cmp.Or(*set.StoredAssets, noAssets)))
 		}
 		names = *set.StoredAssets
-	case can && len(tokens.Tokens()) > 0 && set.ImpliesAssets():
+	case can && set.ImpliesAssets(schema.HoldersIndex):
 		names = tokens.Tokens()[0]
 	}
 	if names == "" || names == noAssets {
 		return chain, nil
 	}
-	if !can || len(tokens.Tokens()) == 0 {
+	if !can {
 		return nil, At(set.Origin("assets"), usageError("bad_assets", "assets: %s has no assets that are derived: leave assets out", chain.Name()))
 	}
 	with, err := tokens.WithTokens(names)
