@@ -12,7 +12,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Databases with runes do not depend on batches and memory, a rollback leaves what was there before, and the check finds
+// Databases with runes do not depend on batches and memory, a rollback restores the earlier database, and the check finds
 // no inconsistency: supplies are premine plus mints minus burns, and the sum of the holdings.
 func TestRunesLaws(t *testing.T) {
 	chain, err := Chain{Txs: 6000, TxsPerBlock: 250, Seed: testseed.Of(t, 9), Runes: true, Indexes: []string{"address"}}.Resolve(t.Context())

@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// Each row that esplora-tapyrus stores has a route that answers what it is for.
+// Each kind of row that esplora-tapyrus stores has a route with the answer that the row serves.
 func TestEveryRowOfTapyrusHasARoute(t *testing.T) {
 	coin, _ := coingen.Find("tapyrus")
 	made := coingen.New(coin, coingen.Options{Seed: testseed.Rand(t).Uint64(), TxsPerBlock: 10})
@@ -66,8 +66,8 @@ func TestEveryRowOfTapyrusHasARoute(t *testing.T) {
 	}
 }
 
-// sample returns what is known of a colored output that is spent, its script and its color, which was issued, transferred
-// and burned.
+// sample returns the expected numbers of a spent colored output, of its script, and of its color, which was issued,
+// transferred and burned.
 func (n *colorModel) sample(t *testing.T, blocks [][]byte) map[string]any {
 	t.Helper()
 	sums, txs := n.colors(true)

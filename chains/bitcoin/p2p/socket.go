@@ -109,7 +109,7 @@ const (
 // commandOf returns the command at the start of b.
 func commandOf(b []byte) string { return string(bytes.TrimRight(b[:wire.CommandSize], "\x00")) }
 
-// readGrowing reads size bytes. It allocates at most 4 MiB, or 16 times what has arrived.
+// readGrowing reads size bytes. It allocates at most 4 MiB, or 16 times the bytes that have arrived.
 func (s *socket) readGrowing(size int) ([]byte, error) {
 	var raw []byte
 	for most := 4 << 20; ; most *= 16 {

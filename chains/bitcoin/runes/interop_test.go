@@ -47,7 +47,7 @@ func startLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v: make test-interop installs what it needs", err)
+		t.Fatalf("%v: make test-interop installs the library", err)
 	}
 	t.Cleanup(func() {
 		stdin.Close()
@@ -159,7 +159,7 @@ func libraryForm(s *runes.Runestone, question bool) object {
 	return o
 }
 
-// normal removes from a message of the library what it does not tell: turbo is always true, and zeros can be present or
+// normal removes the fields that the library does not report reliably: turbo is always true, and zeros can be present or
 // not. It has all flaws; ours has the first. A symbol that is not a Unicode scalar value is absent.
 func normal(o object, ours object) object {
 	if flaws, ok := o["flaws"].([]any); ok {
