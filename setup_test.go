@@ -104,3 +104,18 @@ func TestSilentCommandsShowThatTheyRun(t *testing.T) {
 		}
 	}
 }
+
+// Packages of other languages are installed, not committed: each folder with a package.json ignores them.
+func TestInstalledPackagesAreIgnored(t *testing.T) {
+	folders, err := filepath.Glob("tools/*/package.json")
+	more, err2 := filepath.Glob("tools/*/*/package.json")
+	if folders = append(folders, more...); err != nil || err2 != nil || len(folders) < 5 {
+		t.Fatalf("%d folders with a package.json, %v, %v", len(folders), err, err2)
+	}
+	for _, file := range folders {
+		ignored, err := os.ReadFile(filepath.Join(filepath.Dir(file), ".gitignore"))
+		if err != nil || !strings.Contains(string(ignored), "node_modules") {
+			t.Errorf("%s: the .gitignore of its folder has %q, expected node_modules (%v)", file, ignored, err)
+		}
+	}
+}
