@@ -157,9 +157,8 @@ func (v *view) firstFrom(height model.HeightPk) (birth model.AssetBirthPk, numbe
 	return birth, parsed[0].Number, true, nil
 }
 
-// numbered returns the rune with a number, which is less than count. Numbers increase in the order of births: it
-// searches
-// the block, and counts the runes in it.
+// numbered returns the rune with a number, which is less than count. Numbers increase in the order of births, so it
+// searches the block, and then counts the runes in it.
 func (v *view) numbered(number uint64) (found model.AssetBirthPk, err error) {
 	low, high := model.HeightPk(0), v.Tip.Height+1 // the rune is at or after low, and before high
 	for high-low > 1 {
