@@ -122,8 +122,7 @@ func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
 		[]object{{"feePerUnit": "10000", "feePerTx": "1410"}})
 	c.fails("estimateFee", object{"blocks": []int{2}}, "the node has no fee estimate for 2 blocks")
 	c.fails("estimateFee", object{"blocks": make([]int, 33)}, "blocks max 32")
-	free := n.free(true)
-	tx := w.spend(&free)
+	tx := w.spendAny(t)
 	c.expect("sendTransaction", object{"hex": hex.EncodeToString(serialize(tx))}, object{"result": tx.TxHash().String()})
 	c.fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
 	c.fails("getCurrentFiatRates", object{"currencies": []string{"usd"}}, "not supported: this server has no fiat rates, tokens or block filters")
@@ -144,8 +143,7 @@ func TestSubscriptions(t *testing.T) {
 	other.expect("subscribeAddresses", object{"addresses": []string{address(foreign)}}, yes)
 
 	pay := func(script []byte) *wire.MsgTx {
-		free := w.naive().free(true)
-		tx := w.spend(&free)
+		tx := w.spendAny(t)
 		for i := range tx.TxOut {
 			tx.TxOut[i].PkScript = []byte{0x51}
 		}
@@ -549,8 +547,7 @@ func TestAPanicOfAnAddressLeavesTheOthers(t *testing.T) {
 	c.expect("subscribeAddresses", object{"addresses": addresses}, object{"subscribed": true})
 	broken.expect("subscribeAddresses", object{"addresses": []string{address(scripts[0])}}, object{"subscribed": true})
 	w.BreakSubscription(scripts[0])
-	free := w.naive().free(true)
-	tx := w.spend(&free)
+	tx := w.spendAny(t)
 	tx.TxOut = nil
 	for _, script := range scripts {
 		tx.AddTxOut(wire.NewTxOut(1, script))

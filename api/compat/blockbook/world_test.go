@@ -350,6 +350,20 @@ func (w *world) spend(free *[]output) *wire.MsgTx {
 	return tx
 }
 
+// spendAny returns a transaction that spends outputs of the chain or the mempool. It mines blocks if all are spent.
+func (w *world) spendAny(t testing.TB) *wire.MsgTx {
+	t.Helper()
+	for range 20 {
+		free := w.naive().free(true)
+		if tx := w.spend(&free); tx != nil {
+			return tx
+		}
+		w.mine(t, 1, 0, false)
+	}
+	t.Fatal("20 blocks without an output that can be spent")
+	return nil
+}
+
 // naive returns the model of the chain and the mempool, in the order in which it arrived at the server.
 func (w *world) naive() *naive {
 	pool := w.node.txs()
