@@ -1,6 +1,7 @@
 package netserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"birthmark/model"
 )
@@ -21,7 +24,9 @@ func Listen(addr string) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, badAddress(addr, err)
 	}
-	l, err := net.Listen("tcp", addr)
+	config := net.ListenConfig{Control: limitUnsent}
+	config.SetMultipathTCP(false) // its sockets do not inherit the limit
+	l, err := config.Listen(context.Background(), "tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, inUse(addr, "port")
@@ -33,6 +38,18 @@ func Listen(addr string) (net.Listener, error) {
 		return nil, badAddress(addr, err)
 	}
 	return l, nil
+}
+
+// maxUnsent is the number of bytes of a connection up to which the kernel buffers what it cannot send yet. Otherwise it
+// buffers megabytes for each client that does not read: memory that nothing counts, and work for answers that nobody
+// reads. It does not limit what is on its way to a client.
+const maxUnsent = 128 << 10
+
+// limitUnsent sets the limit for the connections of a listener, which inherit it.
+func limitUnsent(_, _ string, c syscall.RawConn) error {
+	return c.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent) // an optimization
+	})
 }
 
 func inUse(addr, choose string) error {

@@ -115,7 +115,7 @@ func TestExpensiveRequestsQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
 		o := ratelimit.Defaults()
-		o.Expensive, o.Wait, o.Rejected = 8, 2*time.Second, refused.add
+		o.Expensive, o.Wait, o.Rejected = 2, 2*time.Second, refused.add
 		end := make(chan struct{})
 		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, "richest") {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -33,8 +34,9 @@ type Options struct {
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive limits concurrent requests that cost more than plain ones: each counts as 8, and those of a client get at
-	// most half. A request waits for its share at most Wait, a stream as long as necessary.
+	// Expensive limits concurrent requests that cost more than plain ones, on half of the processors, so that plain ones
+	// do not wait for them. A client gets at most half of it, at least one. A request waits for its place at most Wait, a
+	// stream as long as necessary.
 	Expensive int64
 	Wait      time.Duration
 
@@ -101,8 +103,8 @@ func Defaults() Options {
 		Stall:     10 * time.Second,
 		Body:      1 << 20, // a batch of 1,000 outputs has less than 100 kB
 		URI:       8 << 10,
-		Expensive: 64,
-		Wait:      2 * time.Second,
+		Expensive: int64(max(1, runtime.GOMAXPROCS(0)/2)),
+		Wait:      5 * time.Second,
 
 		Streams: 2048, StreamsEach: 64,
 	}
@@ -143,11 +145,11 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Rejected == nil {
 		o.Rejected = func(string) {}
 	}
-	h := &handler{Options: o, next: next, clients: newClients(o.Clients, o.Expensive/2)}
+	h := &handler{Options: o, next: next, clients: newClients(o.Clients, (o.Expensive+1)/2)}
 	h.clients.submit = Rate{PerSecond: o.Submit / 60, Burst: int(math.Ceil(o.Submit))}
 	h.errors.limit = rate.NewLimiter(errorsPerSecond, errorsPerSecond)
 	h.unavailable.limit = rate.NewLimiter(rate.Every(unavailableInterval), 1)
-	if o.Expensive > 1 {
+	if o.Expensive > 0 {
 		h.expensive = semaphore.NewWeighted(o.Expensive)
 	}
 	return h.withOrigins(h)

@@ -14,8 +14,8 @@ import (
 // called. A unit of more work takes another one from the client's rate when it is done.
 const Plain = 1
 
-// share is the part of Options.Expensive that a request occupies that costs more than a plain one.
-const share = 8
+// long is the number of points above which work occupies a part of the expensive work, although it may be paid.
+const long = meter.Unit / 2
 
 // work is the work of a request, or of a message within a stream. It is the [meter.Payer] of its meter.
 type work struct {
@@ -40,6 +40,7 @@ type refusal struct {
 func (w *work) begin(ctx context.Context, q *request, first int64) {
 	w.q, w.ctx = q, ctx
 	w.Init(w, first, meter.Unit, q.Memory)
+	w.PayFrom(long)
 }
 
 // end releases everything that the work occupies.
@@ -57,10 +58,12 @@ func (w *work) Pay(points int64) error {
 	w.dear = w.dear || points > 0
 	dear := w.dear
 	w.mu.Unlock()
-	if !dear {
+	if !dear && w.Cost().Points <= long {
 		return nil
 	}
-	q.dear.Store(true)
+	if dear {
+		q.dear.Store(true)
+	}
 	a := q.clients.of(q.client, q.limit, time.Now())
 	for units := int(points / meter.Unit); units > 0 && q.limit.limited(); {
 		now, burst := time.Now(), a.limiter.Burst()
@@ -101,14 +104,13 @@ func (w *work) occupy(a *account, paced bool) error {
 		defer cancel()
 	}
 	a.busy.Add(1)
-	n := min(share, q.Expensive/2)
-	if a.share.Acquire(ctx, n) != nil {
+	if a.share.Acquire(ctx, 1) != nil {
 		a.busy.Add(-1)
 		return w.refuse(&refusal{problem.New(http.StatusTooManyRequests, overloaded,
 			"too many of your expensive requests run at the same time: send one after the other"), "1"})
 	}
-	if q.expensive.Acquire(ctx, n) != nil {
-		a.share.Release(n)
+	if q.expensive.Acquire(ctx, 1) != nil {
+		a.share.Release(1)
 		a.busy.Add(-1)
 		return w.refuse(&refusal{problem.New(http.StatusServiceUnavailable, overloaded,
 			"too many expensive requests run at the same time: retry in a second, or request less: a page (limit, after) "+
@@ -129,9 +131,8 @@ func (w *work) Release() {
 	if a == nil {
 		return
 	}
-	n := min(share, w.q.Expensive/2)
-	w.q.expensive.Release(n)
-	a.share.Release(n)
+	w.q.expensive.Release(1)
+	a.share.Release(1)
 	a.busy.Add(-1)
 }
 

@@ -123,7 +123,7 @@ func TestRequestsAreOnCreditUpToTheBurst(t *testing.T) {
 func TestStreamsWaitForTheirRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := ratelimit.Defaults()
-		o.Rate, o.Expensive, o.Wait, o.Timeout = ratelimit.Rate{PerSecond: 1, Burst: 5}, 4, 0, 10*time.Second
+		o.Rate, o.Expensive, o.Wait, o.Timeout = ratelimit.Rate{PerSecond: 1, Burst: 5}, 2, 0, 10*time.Second
 		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/stream" {
 				if err := ratelimit.Stream(w); err != nil {
@@ -236,7 +236,7 @@ func TestHeldBytesReturn(t *testing.T) {
 func TestWaitingForAClientOccupiesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := ratelimit.Defaults()
-		o.Expensive = 8
+		o.Expensive = 2
 		h := ratelimit.New(o, costs(4, echo))
 		var all sync.WaitGroup
 		read := make(chan struct{})
@@ -263,4 +263,42 @@ type unread struct {
 func (w *unread) Write(b []byte) (int, error) {
 	<-w.read
 	return w.ResponseRecorder.Write(b)
+}
+
+// Requests that cost no more than the plain price, but most of it, run on half of the processors, too.
+func TestLongPlainRequestsOccupyAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := ratelimit.Defaults()
+		o.Expensive, o.Wait = 1, time.Second
+		end := make(chan struct{})
+		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			points := int64(meter.Unit * 3 / 4)
+			if r.URL.Path == "/short" {
+				points = meter.Unit / 4
+			}
+			if err := meter.Of(r.Context()).Spend(points); err != nil {
+				problem.Write(w, problem.Of(err))
+				return
+			}
+			if r.URL.Path == "/waits" {
+				<-end
+			}
+		}))
+		var all sync.WaitGroup
+		all.Go(func() {
+			if w := ask(h, "GET", "/waits", from("192.0.2.1:1")); w.Code != 200 {
+				t.Errorf("the first: %d", w.Code)
+			}
+		})
+		synctest.Wait()
+		isProblem(t, ask(h, "GET", "/long", from("192.0.2.2:1")), 503, "overloaded")
+		if w := ask(h, "GET", "/short", from("192.0.2.2:1")); w.Code != 200 {
+			t.Errorf("a short request meanwhile: %d", w.Code)
+		}
+		close(end)
+		all.Wait()
+		if w := ask(h, "GET", "/long", from("192.0.2.2:1")); w.Code != 200 {
+			t.Errorf("afterwards: %d", w.Code)
+		}
+	})
 }

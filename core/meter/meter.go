@@ -142,6 +142,9 @@ func (m *Meter) pay() error {
 	return m.err
 }
 
+// PayFrom lets the next report that exceeds a number of points call the payer, also if they are paid already.
+func (m *Meter) PayFrom(points int64) { m.paid.Store(min(points, m.paid.Load())) }
+
 // Pause is called before the request waits for its client. It occupies nothing until its next report.
 func (m *Meter) Pause() {
 	if m != nil {
