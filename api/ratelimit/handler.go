@@ -38,6 +38,7 @@ type handler struct {
 	next        http.Handler
 	clients     *clients
 	expensive   *semaphore.Weighted // nil: no limit
+	medium      *semaphore.Weighted // nil: no limit
 	errors      logLimiter
 	unavailable logLimiter   // status 503
 	streams     atomic.Int64 // open

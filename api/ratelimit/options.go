@@ -34,11 +34,15 @@ type Options struct {
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive limits concurrent requests that cost more than plain ones, on half of the processors, so that plain ones
-	// do not wait for them. A client gets at most half of it, at least one. A request waits for its place at most Wait, a
-	// stream as long as necessary.
+	// Expensive limits concurrent requests that cost more than plain ones: by default, they run on half of the processors.
+	// A client gets at most half of it, at least one. A request waits for its place at most Wait, a stream as long as
+	// necessary.
 	Expensive int64
 	Wait      time.Duration
+
+	// Medium limits concurrent requests that cost more than about a millisecond, and are not expensive. They wait for their
+	// place, so that the processors are free for short ones.
+	Medium int64
 
 	// Memory is the budget of bytes that answers hold which are read, encoded or sent; nil: no limit.
 	Memory *meter.Budget
@@ -105,6 +109,7 @@ func Defaults() Options {
 		URI:       8 << 10,
 		Expensive: int64(max(1, runtime.GOMAXPROCS(0)/2)),
 		Wait:      5 * time.Second,
+		Medium:    int64(2 * runtime.GOMAXPROCS(0)),
 
 		Streams: 2048, StreamsEach: 64,
 	}
@@ -151,6 +156,9 @@ func New(o Options, next http.Handler) http.Handler {
 	h.unavailable.limit = rate.NewLimiter(rate.Every(unavailableInterval), 1)
 	if o.Expensive > 0 {
 		h.expensive = semaphore.NewWeighted(o.Expensive)
+	}
+	if o.Medium > 0 {
+		h.medium = semaphore.NewWeighted(o.Medium)
 	}
 	return h.withOrigins(h)
 }

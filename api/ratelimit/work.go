@@ -14,8 +14,9 @@ import (
 // called. A unit of more work takes another one from the client's rate when it is done.
 const Plain = 1
 
-// long is the number of points above which work occupies a part of the expensive work, although it may be paid.
-const long = meter.Unit / 2
+// short is the number of points, about a millisecond of CPU, up to which work occupies no place. Above it, work waits for
+// one of [Options.Medium], and above the price of a plain request for one of [Options.Expensive].
+const short = 1000
 
 // work is the work of a request, or of a message within a stream. It is the [meter.Payer] of its meter.
 type work struct {
@@ -26,6 +27,7 @@ type work struct {
 	mu      sync.Mutex // guards the fields below
 	paced   bool       // it waits for the client's rate and for its share, and does not fail
 	dear    bool       // it has cost more than a plain request
+	medium  bool       // it has a place of Options.Medium
 	busy    *account   // whose expensive work it is counted as; nil: it is not
 	refused *refusal   // nil: it could pay
 }
@@ -40,7 +42,7 @@ type refusal struct {
 func (w *work) begin(ctx context.Context, q *request, first int64) {
 	w.q, w.ctx = q, ctx
 	w.Init(w, first, meter.Unit, q.Memory)
-	w.PayFrom(long)
+	w.PayFrom(short)
 }
 
 // end releases everything that the work occupies.
@@ -58,12 +60,10 @@ func (w *work) Pay(points int64) error {
 	w.dear = w.dear || points > 0
 	dear := w.dear
 	w.mu.Unlock()
-	if !dear && w.Cost().Points <= long {
-		return nil
+	if !dear {
+		return w.occupyMedium()
 	}
-	if dear {
-		q.dear.Store(true)
-	}
+	q.dear.Store(true)
 	a := q.clients.of(q.client, q.limit, time.Now())
 	for units := int(points / meter.Unit); units > 0 && q.limit.limited(); {
 		now, burst := time.Now(), a.limiter.Burst()
@@ -87,6 +87,34 @@ func (w *work) Pay(points int64) error {
 	return w.occupy(a, paced)
 }
 
+// occupyMedium takes a place of work that is not short, if it is not, unless the work has one.
+func (w *work) occupyMedium() error {
+	w.mu.Lock()
+	has := w.medium
+	w.mu.Unlock()
+	if has || w.q.medium == nil || w.Cost().Points <= short {
+		return nil
+	}
+	if err := w.q.medium.Acquire(w.ctx, 1); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.medium = true
+	w.mu.Unlock()
+	return nil
+}
+
+// releaseMedium releases the place of work that is not short.
+func (w *work) releaseMedium() {
+	w.mu.Lock()
+	has := w.medium
+	w.medium = false
+	w.mu.Unlock()
+	if has {
+		w.q.medium.Release(1)
+	}
+}
+
 // occupy takes a share of the expensive work, unless the work has one: first of the client's share, so that a client with
 // many requests waits for its own, and others do not wait for it.
 func (w *work) occupy(a *account, paced bool) error {
@@ -97,6 +125,7 @@ func (w *work) occupy(a *account, paced bool) error {
 	if has || q.expensive == nil {
 		return nil
 	}
+	w.releaseMedium() // others do not wait for it while it waits
 	ctx := w.ctx
 	if !paced {
 		var cancel context.CancelFunc
@@ -122,8 +151,9 @@ func (w *work) occupy(a *account, paced bool) error {
 	return nil
 }
 
-// Release implements [meter.Payer]: it releases the share of the expensive work.
+// Release implements [meter.Payer]: it releases the places that the work has.
 func (w *work) Release() {
+	w.releaseMedium()
 	w.mu.Lock()
 	a := w.busy
 	w.busy = nil

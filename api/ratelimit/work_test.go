@@ -3,11 +3,13 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -265,40 +267,51 @@ func (w *unread) Write(b []byte) (int, error) {
 	return w.ResponseRecorder.Write(b)
 }
 
-// Requests that cost no more than the plain price, but most of it, run on half of the processors, too.
-func TestLongPlainRequestsOccupyAPlace(t *testing.T) {
+// Plain requests that are not short wait for each other, so that short ones do not wait for them. A long one gives its
+// place to them before it waits for that of long ones.
+func TestMediumRequestsWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := ratelimit.Defaults()
-		o.Expensive, o.Wait = 1, time.Second
-		end := make(chan struct{})
+		o.Medium, o.Expensive, o.Wait = 2, 1, time.Hour
+		end := map[string]chan struct{}{"/medium": make(chan struct{}), "/long": make(chan struct{})}
+		running := map[string]*atomic.Int64{"/short": {}, "/medium": {}, "/long": {}}
 		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			points := int64(meter.Unit * 3 / 4)
-			if r.URL.Path == "/short" {
-				points = meter.Unit / 4
+			path := r.URL.Path
+			for _, points := range map[string][]int64{"/short": {900}, "/medium": {1100}, "/long": {1100, 2 * meter.Unit}}[path] {
+				if err := meter.Of(r.Context()).Spend(points); err != nil {
+					problem.Write(w, problem.Of(err))
+					return
+				}
 			}
-			if err := meter.Of(r.Context()).Spend(points); err != nil {
-				problem.Write(w, problem.Of(err))
-				return
+			running[path].Add(1)
+			if wait := end[path]; wait != nil {
+				<-wait
 			}
-			if r.URL.Path == "/waits" {
-				<-end
-			}
+			running[path].Add(-1)
 		}))
 		var all sync.WaitGroup
-		all.Go(func() {
-			if w := ask(h, "GET", "/waits", from("192.0.2.1:1")); w.Code != 200 {
-				t.Errorf("the first: %d", w.Code)
+		start := func(path string, n int) {
+			for i := range n {
+				all.Go(func() {
+					if w := ask(h, "GET", path, from(fmt.Sprintf("192.0.2.%d:1", i+1))); w.Code != 200 {
+						t.Errorf("%s: %d %s", path, w.Code, w.Body)
+					}
+				})
 			}
-		})
-		synctest.Wait()
-		isProblem(t, ask(h, "GET", "/long", from("192.0.2.2:1")), 503, "overloaded")
-		if w := ask(h, "GET", "/short", from("192.0.2.2:1")); w.Code != 200 {
+			synctest.Wait()
+		}
+		start("/long", 3)
+		start("/medium", 5)
+		if long, medium := running["/long"].Load(), running["/medium"].Load(); long != 1 || medium != 2 {
+			t.Errorf("%d long and %d medium requests run, expected 1 and 2", long, medium)
+		}
+		if w := ask(h, "GET", "/short", from("192.0.2.9:1")); w.Code != 200 {
 			t.Errorf("a short request meanwhile: %d", w.Code)
 		}
-		close(end)
+		close(end["/medium"])
+		close(end["/long"])
 		all.Wait()
-		if w := ask(h, "GET", "/long", from("192.0.2.2:1")); w.Code != 200 {
-			t.Errorf("afterwards: %d", w.Code)
-		}
+		start("/medium", 5)
+		all.Wait()
 	})
 }
