@@ -41,7 +41,8 @@ type Index struct {
 	Always  bool   // always enabled
 	Doc     string // one line of help
 
-	// Expressions that select the values of an output: see [Definition]. Built-in indexes refer to one field.
+	// Expressions that select the values of an output: see [Definition]. Built-in indexes refer to one field;
+	// empty: no field has their values.
 	When, Value string
 	Custom      bool // defined by the user ([Chain.Define])
 

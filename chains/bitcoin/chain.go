@@ -18,7 +18,7 @@ type chain struct {
 	adapter.Base
 	net     *params.Network
 	wallets *wallets
-	tokens  *model.Tokens // nil: no assets are derived
+	tokens  *params.Tokens // nil: no assets are derived
 }
 
 // Networks returns the names of Bitcoin's networks, the default first.
@@ -57,10 +57,10 @@ func (c *chain) Traits() model.Traits {
 		ImpliedBurns: c.net.Coin.Assets, ImpliedMints: c.net.Coin.Assets,
 		Pointers:  c.net.Coin.Pointers,
 		Unordered: c.net.Coin.Unordered, Pool: c.net.Coin.Pool, FeeOutputs: c.net.Coin.Pool != "",
-		Tokens: c.tokens,
 	}
-	if c.tokens != nil {
-		t.Fingerprint = runeNames
+	if of := c.tokens; of != nil {
+		t.Fingerprint = of.Fingerprint
+		t.Tokens = &model.Tokens{Name: of.Name, Rules: of.Rules, Holders: holders}
 	}
 	return t
 }
@@ -100,7 +100,7 @@ func (c *chain) ParseHash(s string) (model.Hash, error) {
 // FormatAsset implements [model.Chain].
 func (c *chain) FormatAsset(id []byte) string {
 	if c.tokens != nil {
-		return formatRune(id)
+		return c.tokens.Format(id)
 	}
 	if f := c.net.Coin.FormatAsset; f != nil {
 		return f(id)
@@ -110,16 +110,16 @@ func (c *chain) FormatAsset(id []byte) string {
 
 // ParseAsset implements [model.Chain]: it always fails if the coin has no assets.
 func (c *chain) ParseAsset(text string) ([]byte, error) {
-	if c.tokens != nil {
-		return parseRune(text)
-	}
 	coin := c.net.Coin
-	if !coin.Assets {
+	parse := coin.ParseAsset
+	if c.tokens != nil {
+		parse = c.tokens.Parse
+	} else if !coin.Assets {
 		return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %s: %s has no assets", adapter.Quote(text), coin.Name)
 	}
-	id, ok := coin.ParseAsset(text)
+	id, ok := parse(text)
 	if !ok {
-		return nil, model.Errorf(model.Usage, "bad_asset", "invalid asset %s: expected %s", adapter.Quote(text), coin.AssetForm)
+		return nil, c.badAsset(text)
 	}
 	return id, nil
 }

@@ -13,7 +13,6 @@ import (
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
-	"birthmark/chains/bitcoin/runes"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
@@ -24,11 +23,12 @@ const (
 	scriptHashIndex
 	scriptTypeIndex
 	opReturnIndex
+	coinIndexes // the first of [params.Spec.Outputs]
 )
 
 // indexes returns the built-in indexes. Each reads one output script, so an output has at most one value of each.
 func indexes(n *params.Network) []model.Index {
-	return []model.Index{
+	all := []model.Index{
 		addressIndex: {
 			Name: "address", Kind: model.OneToMany, Default: true,
 			Doc:    "the address an output pays to: P2PKH, P2SH, every witness version, and P2PK as the address of its key hash; none for bare multisig, OP_RETURN and nonstandard scripts",
@@ -54,6 +54,13 @@ func indexes(n *params.Network) []model.Index {
 			Value: "output.data", Format: hex.EncodeToString, Parse: parseOpReturn,
 		},
 	}
+	if n.Coin.LockDoc != "" {
+		all[addressIndex].Doc += "; " + n.Coin.LockDoc
+	}
+	for _, x := range n.Coin.Outputs {
+		all = append(all, x.Index)
+	}
+	return all
 }
 
 func formatScriptHash(value []byte) string {
@@ -96,15 +103,19 @@ func (c *chain) decoders(names []string, raw bool, room func(int64) error) (func
 		d := block.NewDecoder(c.net.Coin.Format, c.emitter(names, selected))
 		d.KeepRaw, d.Room = raw, room
 		if c.tokens != nil {
-			d.Tokens = new(runes.Reader)
+			d.Tokens = c.tokens.Reader()
 		}
 		return d
 	}, nil
 }
 
 func (c *chain) emitter(names []string, selected []adapter.Selected) *emitter {
-	e := &emitter{format: c.net.Coin.Format, selected: selected, ripemd: ripemd160.New()}
+	e := &emitter{format: c.net.Coin.Format, coin: c.net.Coin, selected: selected, ripemd: ripemd160.New()}
 	for _, s := range selected {
+		if s.Builtin >= coinIndexes {
+			e.own = append(e.own, &c.net.Coin.Outputs[s.Builtin-coinIndexes])
+			continue
+		}
 		e.has[s.Builtin] = true
 	}
 	e.user = newUserIndexes(c, names, e)
@@ -115,8 +126,10 @@ func (c *chain) emitter(names []string, selected []adapter.Selected) *emitter {
 type emitter struct {
 	format   *block.Format
 	selected []adapter.Selected
-	has      [opReturnIndex + 1]bool // which are selected
-	user     *userIndexes            // nil if no custom index is selected
+	coin     *params.Spec
+	has      [coinIndexes]bool     // which are selected
+	own      []*params.OutputIndex // indexes of the coin that are selected
+	user     *userIndexes          // nil if no custom index is selected
 
 	arena  []byte // values of the block
 	ripemd hash.Hash
@@ -137,6 +150,9 @@ func (e *emitter) MaxBytes(script []byte) int {
 	}
 	if e.has[opReturnIndex] && (len(script) > 0 && script[0] == block.OpReturn || e.format.FalseReturn && block.FalseReturn(script)) {
 		n += min(len(script), model.MaxValueSize)
+	}
+	for _, x := range e.own {
+		n += x.MaxBytes(script)
 	}
 	return n
 }
@@ -167,10 +183,10 @@ func (e *emitter) Transaction(index int, s block.Span) {
 // Keys implements [block.Emitter].
 func (e *emitter) Keys(to []model.Key, index int, value uint64, script []byte, size int) []model.Key {
 	if e.user == nil {
-		return e.builtin(to, script)
+		return e.builtin(to, value, script)
 	}
 	first := len(to)
-	to = e.user.keys(e.builtin(to, script), index, value, script, size)
+	to = e.user.keys(e.builtin(to, value, script), index, value, script, size)
 	e.user.run.InOrder(to[first:])
 	return to
 }
@@ -184,7 +200,7 @@ var scriptTypes = func() (values [len(block.KindNames)][]byte) {
 }()
 
 // builtin appends the keys of the built-in indexes. Their values are in the arena.
-func (e *emitter) builtin(to []model.Key, script []byte) []model.Key {
+func (e *emitter) builtin(to []model.Key, value uint64, script []byte) []model.Key {
 	if len(e.selected) == 0 {
 		return to
 	}
@@ -193,23 +209,34 @@ func (e *emitter) builtin(to []model.Key, script []byte) []model.Key {
 		start := len(e.arena)
 		switch s.Builtin {
 		case addressIndex:
-			e.arena = e.appendAddress(e.arena, k, script, payload)
+			e.arena = e.appendOwner(e.arena, k, script, payload)
 		case scriptHashIndex:
 			sum := sha256.Sum256(script)
 			e.arena = append(e.arena, sum[:]...)
 		case scriptTypeIndex:
 			to = append(to, model.Key{Index: s.Position, Value: scriptTypes[k]})
 		case opReturnIndex:
+			data := script
 			if e.format.FalseReturn && block.FalseReturn(script) {
-				script = script[1:]
+				data = script[1:]
 			}
-			e.appendData(k, script)
+			e.appendData(k, data)
+		default:
+			e.arena = e.coin.Outputs[s.Builtin-coinIndexes].Append(e.arena, value, script)
 		}
 		if end := len(e.arena); end > start {
 			to = append(to, model.Key{Index: s.Position, Value: e.arena[start:end:end]})
 		}
 	}
 	return to
+}
+
+// appendOwner appends the stored address of a classified script or of its lock, nothing if it has none.
+func (e *emitter) appendOwner(to []byte, k block.Kind, script, payload []byte) []byte {
+	if k == block.Nonstandard && e.coin.Lock != nil {
+		k, payload = e.coin.Lock(script)
+	}
+	return e.appendAddress(to, k, script, payload)
 }
 
 // appendAddress appends the stored address of a classified script, nothing if it has none.

@@ -38,7 +38,7 @@ func TestLongDataIsShortened(t *testing.T) {
 			t.Errorf("%d bytes: the formatted value does not parse to the same value: %v", size, err)
 		}
 		for _, script := range scripts {
-			keys := newEmitter(t, networks[0], []string{indexOpReturn}).builtin(nil, script)
+			keys := newEmitter(t, networks[0], []string{indexOpReturn}).builtin(nil, 0, script)
 			if len(keys) != 1 || string(keys[0].Value) != string(want) {
 				t.Errorf("%d bytes in a script of %d: not found by the complete data", size, len(script))
 			}

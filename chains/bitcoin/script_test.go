@@ -178,7 +178,7 @@ func keysOf(t testing.TB, n *params.Network, script []byte) string {
 	e.arena = make([]byte, 0, room)
 	all := indexes(n)
 	keys := map[string]string{}
-	for _, k := range e.builtin(nil, script) {
+	for _, k := range e.builtin(nil, 0, script) {
 		keys[all[k.Index].Name] = all[k.Index].Format(k.Value)
 	}
 	if len(e.arena) > room {
@@ -258,7 +258,7 @@ func TestKnownOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys := newEmitter(t, networks[0], []string{indexScriptType, indexAddress}).builtin(nil, script)
+		keys := newEmitter(t, networks[0], []string{indexScriptType, indexAddress}).builtin(nil, 0, script)
 		if len(keys) != 2 || string(keys[0].Value) != c.kind || formatAddress(networks[0], keys[1].Value) != c.address {
 			t.Errorf("%s: %v, expected %s and %s", c.script, keys, c.kind, c.address)
 		}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoin/runes"
 	"birthmark/internal/signet"
@@ -15,38 +16,58 @@ import (
 var runesFrom = map[string]model.HeightPk{"mainnet": 840_000, "testnet3": 2_520_000, "testnet4": 0, "signet": 0,
 	"regtest": 0}
 
-// runesOf returns the rules of runes; nil if the network has none.
-func runesOf(n *params.Network) *runes.Rules {
+// runesOf returns runes; nil if the network has none.
+func runesOf(n *params.Network) []params.Tokens {
 	first, ok := runesFrom[n.Name]
-	if n.Coin != params.Bitcoin || !ok && !strings.HasPrefix(n.Name, signet.Prefix) {
+	if !ok && !strings.HasPrefix(n.Name, signet.Prefix) {
 		return nil
 	}
-	return runes.RulesOf(first, n.Name == "mainnet")
+	return []params.Tokens{{
+		Name: runes.TokensName, Rules: runes.RulesOf(first, n.Name == "mainnet"),
+		Reader:      func() block.TokenReader { return new(runes.Reader) },
+		Fingerprint: runeNames, Format: formatRune, Parse: parseRune, Form: "BLOCK:TX or the name of a rune",
+		Describe: describeRune,
+	}}
+}
+
+// tokensOf returns the assets that the transactions of a network derive.
+func tokensOf(n *params.Network) []params.Tokens {
+	switch {
+	case n.Coin == params.Bitcoin:
+		return runesOf(n)
+	case n.Coin.Tokens != nil:
+		return n.Coin.Tokens(n)
+	}
+	return nil
 }
 
 // Tokens implements [model.TokenChain].
-func (c *chain) Tokens() []string {
-	if runesOf(c.net) == nil {
-		return nil
+func (c *chain) Tokens() (names []string) {
+	for _, t := range tokensOf(c.net) {
+		names = append(names, t.Name)
 	}
-	return []string{runes.TokensName}
+	return names
 }
 
 // WithTokens implements [model.TokenChain].
 func (c *chain) WithTokens(name string) (model.Chain, error) {
-	rules := runesOf(c.net)
-	if rules == nil {
+	for _, t := range tokensOf(c.net) {
+		if t.Name == name {
+			with := *c
+			with.tokens = &t
+			return &with, nil
+		}
+	}
+	expected := strings.Join(c.Tokens(), ", ")
+	if expected == "" {
 		return nil, model.Errorf(model.Usage, "bad_assets", "unknown assets %s: %s has none", adapter.Quote(name),
 			c.net.FullName())
 	}
-	if name != runes.TokensName {
-		return nil, model.Errorf(model.Usage, "bad_assets", "unknown assets %s: expected %s", adapter.Quote(name),
-			runes.TokensName)
-	}
-	with := *c
-	with.tokens = &model.Tokens{Name: runes.TokensName, Rules: rules, Holders: "address"}
-	return &with, nil
+	return nil, model.Errorf(model.Usage, "bad_assets", "unknown assets %s: expected %s", adapter.Quote(name), expected)
 }
+
+// holders is the index whose values hold derived assets.
+const holders = "address"
 
 // runeNames are the names of runes as short names of assets. They have no spacers.
 var runeNames = &model.Fingerprint{
@@ -86,22 +107,34 @@ func formatRune(asset []byte) string {
 	return id.String()
 }
 
-func parseRune(text string) ([]byte, error) {
+func parseRune(text string) ([]byte, bool) {
 	id, ok := runes.ParseID(text)
 	asset, exists := id.AssetID()
-	if !ok || !exists {
-		return nil, model.Errorf(model.Usage, "bad_asset", "invalid asset %s: expected BLOCK:TX or the name of a rune",
-			adapter.Quote(text))
-	}
-	return asset, nil
+	return asset, ok && exists
 }
 
-// DescribeAsset implements [model.AssetDescriber].
-func (c *chain) DescribeAsset(info []byte) model.AssetDescription {
+func describeRune(info []byte) model.AssetDescription {
 	e, err := runes.ParseEntry(info)
 	if err != nil {
 		return model.AssetDescription{}
 	}
 	decimals := int(e.Divisibility)
 	return model.AssetDescription{Name: e.Name.Spaced(e.Spacers), Description: e.Description(), Decimals: &decimals}
+}
+
+// DescribeAsset implements [model.AssetDescriber].
+func (c *chain) DescribeAsset(info []byte) model.AssetDescription {
+	if c.tokens == nil {
+		return model.AssetDescription{}
+	}
+	return c.tokens.Describe(info)
+}
+
+// badAsset is the error of a text that is no asset.
+func (c *chain) badAsset(text string) error {
+	form := c.net.Coin.AssetForm
+	if c.tokens != nil {
+		form = c.tokens.Form
+	}
+	return model.Errorf(model.Usage, "bad_asset", "invalid asset %s: expected %s", adapter.Quote(text), form)
 }

@@ -124,7 +124,7 @@ func (o *userIndexes) fill(need indexexpr.Set) {
 }
 
 func (o *userIndexes) addressText(k block.Kind, script, payload []byte) string {
-	o.address = o.emitter.appendAddress(o.address[:0], k, script, payload)
+	o.address = o.emitter.appendOwner(o.address[:0], k, script, payload)
 	if len(o.address) == 0 {
 		return ""
 	}

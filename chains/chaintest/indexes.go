@@ -18,6 +18,9 @@ func (f *Fixture) expressions(t *testing.T) {
 	for _, in := range slices.Concat(f.Inputs, f.Examples) {
 		var ds []model.Definition
 		for _, x := range f.chain(t, in.Network).Indexes() {
+			if x.Value == "" {
+				continue // no field has its values
+			}
 			ds = append(ds, model.Definition{Name: "own_" + x.Name, Kind: x.Kind, When: x.When, Value: x.Value})
 		}
 		c := f.chain(t, in.Network, ds...)
@@ -29,7 +32,7 @@ func (f *Fixture) expressions(t *testing.T) {
 					x := &all[k.Index]
 					if text := x.Format(k.Value); x.Custom {
 						custom = append(custom, strings.TrimPrefix(x.Name, "own_")+" "+text)
-					} else {
+					} else if x.Value != "" {
 						builtin = append(builtin, x.Name+" "+text)
 					}
 				}

@@ -20,8 +20,8 @@ func (f *Fixture) networks(t *testing.T) {
 			if x.Default {
 				defaults++
 			}
-			if x.Doc == "" || !x.Kind.Valid() || x.Value == "" || x.Custom {
-				t.Errorf("index %s: doc %q, kind %v, value %q, custom %v", x.Name, x.Doc, x.Kind, x.Value, x.Custom)
+			if x.Doc == "" || !x.Kind.Valid() || x.Custom {
+				t.Errorf("index %s: doc %q, kind %v, custom %v", x.Name, x.Doc, x.Kind, x.Custom)
 			}
 		}
 		if defaults == 0 {

@@ -131,6 +131,12 @@ func Count(b []byte, at int) (n, next int) {
 	}
 }
 
+// Output reads an output of well-formed bytes; next is the offset after it.
+func Output(raw []byte, at int) (value uint64, script []byte, next int) {
+	size, begin := Count(raw, at+8)
+	return binary.LittleEndian.Uint64(raw[at:]), raw[begin : begin+size : begin+size], begin + size
+}
+
 // SkipOutputs returns the offset after the outputs that begin at an offset of well-formed bytes.
 func SkipOutputs(raw []byte, at int) int {
 	count, at := Count(raw, at)

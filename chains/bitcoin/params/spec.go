@@ -60,11 +60,43 @@ type Spec struct {
 	Services  wire.ServiceFlag
 	BlockType wire.InvType
 
+	// Tokens returns the assets that transactions of a network derive, the most common first.
+	Tokens func(n *Network) []Tokens
+
+	// Lock returns the type and the payload of the script that locks an output, for scripts that are not standard as a
+	// whole: their address is that of the lock. It returns [block.Nonstandard] if there is none.
+	Lock    func(script []byte) (k block.Kind, payload []byte)
+	LockDoc string // the part of the description of the index address about Lock
+
+	// Outputs are indexes that only this coin has.
+	Outputs []OutputIndex
+
 	// Custom returns the parameters of a network by its name that is not one of Networks.
 	Custom func(name string) (n *Network, ok bool)
 
 	// BlockArgument is the argument of the RPC getblock that requests a serialized block; nil: 0.
 	BlockArgument any
+}
+
+// Tokens are assets that a coin derives.
+type Tokens struct {
+	Name        string // in settings
+	Rules       model.TokenRules
+	Reader      func() block.TokenReader // makes readers, one per goroutine
+	Fingerprint *model.Fingerprint
+	Format      func(id []byte) string
+	Parse       func(text string) (id []byte, ok bool)
+	Form        string // the form that Parse accepts, for messages
+	Describe    func(info []byte) model.AssetDescription
+}
+
+// OutputIndex is an index of a coin. An output has at most one value.
+type OutputIndex struct {
+	model.Index
+	// Append appends the value of an output, nothing if it has none.
+	Append func(to []byte, value uint64, script []byte) []byte
+	// MaxBytes returns the most bytes that Append appends.
+	MaxBytes func(script []byte) int
 }
 
 // registered are the coins that New returned.
