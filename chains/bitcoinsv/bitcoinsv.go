@@ -14,6 +14,7 @@ import (
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoin/rules"
+	"birthmark/chains/bitcoinsv/onesat"
 	"birthmark/model"
 )
 
@@ -29,6 +30,9 @@ var Spec = params.New(params.Spec{
 		Solve:    solve, FalseReturn: true,
 	},
 	Pointers: model.WidePointers,
+	Tokens:   tokens,
+	Lock:     onesat.LockAddress, LockDoc: onesat.LockDoc,
+	Outputs:  onesat.Indexes(),
 	Services: wire.SFNodeBit5, BlockType: wire.InvTypeBlock,
 	Networks: []*params.Network{
 		{
@@ -90,6 +94,14 @@ var Spec = params.New(params.Spec{
 		}),
 	},
 })
+
+// tokens returns the assets of a network: the main network has ordinals from a height on, others from the first block on.
+func tokens(n *params.Network) []params.Tokens {
+	if n.Name == "mainnet" {
+		return onesat.TokensFrom(onesat.OrdinalsFrom)
+	}
+	return onesat.TokensFrom(0)
+}
 
 // never is a height that no block has.
 const never = 1<<31 - 1

@@ -4,17 +4,23 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
 	"birthmark/bench/generate/coingen"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoinsv"
 	"birthmark/chains/chaintest"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/cointest"
+	"birthmark/internal/testnode/onesattest"
 	"birthmark/model"
 )
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("bitcoin-sv")
-	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", cointest.List(t))...))
+	file := bitcointest.BlockFile(wire.TestNet, onesattest.NewScenario().Blocks()...)
+	tokens := chaintest.Input{Name: "tokens", Network: "regtest", Data: file}
+	chaintest.Run(t, cointest.Fixture(t, coin, append(cointest.Inputs(t, "mainnet", cointest.List(t)), tokens)...))
 }
 
 // Block 705,985 of mainnet, of September 2021, is from the tests of go-bt (bsv-blockchain/go-bt, testing/data/tx/bin).

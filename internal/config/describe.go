@@ -205,8 +205,8 @@ var descriptions = map[string]description{
 		"off", rawForm,
 	},
 	"assets": {
-		"assets that are derived from messages in transactions, such as runes on bitcoin, for a new database; off: none. " +
-			"The preset explorer has those of the chain",
+		"assets that are derived from messages in transactions, such as runes on bitcoin, and 1sat, bsv21 or ordinals " +
+			"on bitcoin-sv, for a new database; off: none. The presets explorer and onesat have those of the chain",
 		"runes", textForm,
 	},
 	"raw_folder": {
@@ -214,7 +214,7 @@ var descriptions = map[string]description{
 		"/mnt/old/blocks", textForm,
 	},
 	"indexes": {
-		"indexes with their options, or a preset: explorer, wallet, kupo, blockfrost, ergo_node or ergo_explorer",
+		"indexes with their options, or a preset: explorer, wallet, onesat, kupo, blockfrost, ergo_node or ergo_explorer",
 		"{address: {balance: true}}", indexesForm,
 	},
 	"serve.electrum": {
@@ -244,6 +244,10 @@ var descriptions = map[string]description{
 	"serve.ord": {
 		"path of ord's JSON API for runes; needs assets: runes (Bitcoin)",
 		"/ord", pathsForm,
+	},
+	"serve.onesat": {
+		"path of the API of 1sat-stack; needs assets: 1sat (BSV)",
+		"/bsv", pathsForm,
 	},
 	"serve.blockfrost": {
 		"path of Blockfrost's API (Cardano)",

@@ -2,9 +2,11 @@ package onesat
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/model"
 )
 
 // Inscription is a file in an output script, in an envelope that is not executed:
@@ -15,9 +17,18 @@ import (
 type Inscription struct {
 	Type    string // media type; empty: none, or not UTF-8
 	Content []byte
-	Parent  []byte // outpoint of 36 bytes, or transaction of 32; nil: none
+	Parent  []byte // outpoint of 36 bytes, index little-endian, or transaction of 32; nil: none
 	Prefix  []byte // the script before the envelope
 	Suffix  []byte // the script after it; nil: the envelope has no end
+}
+
+// ParentOutpoint returns the parent; ok is false without one that has an index.
+func (in *Inscription) ParentOutpoint() (o Outpoint, ok bool) {
+	if len(in.Parent) != len(o) {
+		return o, false
+	}
+	tx := model.Hash(in.Parent)
+	return NewOutpoint(tx, int(binary.LittleEndian.Uint32(in.Parent[len(tx):]))), true
 }
 
 const (

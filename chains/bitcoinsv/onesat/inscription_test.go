@@ -151,7 +151,7 @@ func TestRealTokens(t *testing.T) {
 		if err := tx.DeserializeNoWitness(bytes.NewReader(raw)); err != nil || tx.TxHash().String() != id {
 			t.Fatalf("%s: %v, %v", id, tx.TxHash(), err)
 		}
-		m, _ := onesat.MessageOf(len(tx.TxOut), func(i int) (uint64, []byte) {
+		m, _ := onesat.Rules{}.MessageOf(len(tx.TxOut), func(i int) (uint64, []byte) {
 			return uint64(tx.TxOut[i].Value), tx.TxOut[i].PkScript
 		}).(*onesat.Message)
 		if m == nil || len(m.Tokens) != len(want) {
@@ -199,5 +199,101 @@ func FuzzInscriptions(f *testing.F) {
 		if in != nil && len(in.Prefix)+len(in.Content)+len(in.Suffix) > len(script) {
 			t.Errorf("%x: %+v", script, in)
 		}
+	})
+}
+
+// Locks are read alone, beside inscriptions and before data.
+func TestLocks(t *testing.T) {
+	hash, other := lock[3:23], bytes.Repeat([]byte{9}, 33)
+	in := envelope("a/b", "x")
+	cosign := slices.Concat(lock[:24], []byte{0xad, 33}, other, []byte{0xac})
+	data := []byte{0x6a, 1, 'x'}
+	for name, c := range map[string]struct {
+		script []byte
+		want   *onesat.Lock
+	}{
+		"alone":               {lock, &onesat.Lock{Kind: onesat.PayKey, KeyHash: hash}},
+		"after":               {slices.Concat(in, lock), &onesat.Lock{Kind: onesat.PayKey, KeyHash: hash}},
+		"before":              {slices.Concat(lock, in), &onesat.Lock{Kind: onesat.PayKey, KeyHash: hash}},
+		"before data":         {slices.Concat(in, lock, data), &onesat.Lock{Kind: onesat.PayKey, KeyHash: hash}},
+		"alone before data":   {slices.Concat(lock, data), &onesat.Lock{Kind: onesat.PayKey, KeyHash: hash}},
+		"a cosigner":          {cosign, &onesat.Lock{Kind: onesat.Cosign, KeyHash: hash, Cosigner: other}},
+		"a cosigner after":    {slices.Concat(in, cosign), &onesat.Lock{Kind: onesat.Cosign, KeyHash: hash, Cosigner: other}},
+		"another operation":   {slices.Concat(lock, []byte{0x75}), nil},
+		"a cosigner, cut off": {cosign[:len(cosign)-1], nil},
+		"data":                {slices.Concat([]byte{0}, data, lock), nil},
+		"an inscription only": {in, nil},
+		"nothing":             {nil, nil},
+	} {
+		got := onesat.ReadLock(c.script)
+		if (got == nil) != (c.want == nil) || got != nil && (got.Kind != c.want.Kind || !bytes.Equal(got.KeyHash, c.want.KeyHash) ||
+			!bytes.Equal(got.Cosigner, c.want.Cosigner)) {
+			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
+		}
+	}
+}
+
+// A transaction of the main network offers an ordinal (go-templates, template/ordlock/testdata).
+func TestRealListing(t *testing.T) {
+	id := "690b213114926cd5a6f0785cb3e289afe9cde195972c1d344569c90530b8cbd1"
+	text, err := os.ReadFile(filepath.Join("testdata", id+".hex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tx wire.MsgTx
+	if err := tx.DeserializeNoWitness(bytes.NewReader(raw)); err != nil || tx.TxHash().String() != id {
+		t.Fatal(tx.TxHash(), err)
+	}
+	script := tx.TxOut[0].PkScript
+	l := onesat.ReadLock(script)
+	if l == nil || l.Kind != onesat.Listing || len(l.KeyHash) != 20 || l.Price == 0 || uint64(l.Payout[0]) != l.Price&0xff {
+		t.Fatalf("%+v", l)
+	}
+	for at := range script {
+		cut := slices.Clone(script)
+		if cut[at]++; at > len(script)-700 {
+			if l := onesat.ReadLock(cut); l != nil && l.Kind == onesat.Listing {
+				t.Fatalf("a contract with another byte at %d is a listing", at)
+			}
+		}
+		onesat.ReadLock(script[:at])
+	}
+}
+
+// Files and properties after OP_RETURN.
+func TestData(t *testing.T) {
+	b := func(parts ...string) (script []byte) {
+		for _, p := range parts {
+			script = append(script, push(nil, []byte(p))...)
+		}
+		return script
+	}
+	const mapName, fileName = "1PuQa7K62MiKCtssSLKy1kh56WWU7MtUR5", "19HxigV4QyBv3tHpQVcUEQyq1pzZVdoAut"
+	script := slices.Concat(lock, []byte{0x6a}, b(fileName, "hi", "text/plain", "utf-8", "a.txt", "|", mapName, "SET", "app", "x", "na\x00me", "y", "odd"))
+	d := onesat.ReadData(script)
+	if len(d.Files) != 1 || string(d.Files[0].Content) != "hi" || d.Files[0].Type != "text/plain" || d.Files[0].Name != "a.txt" {
+		t.Errorf("%+v", d.Files)
+	}
+	if len(d.Properties) != 1 || len(d.Properties[0]) != 2 || d.Properties[0]["app"] != "x" || d.Properties[0]["na me"] != "y" {
+		t.Errorf("%+v", d.Properties)
+	}
+	for _, script := range [][]byte{nil, lock, {0x6a}, slices.Concat([]byte{0x6a}, b(mapName, "DEL", "app")), slices.Concat([]byte{0x6a}, b(fileName, "hi"))} {
+		if d := onesat.ReadData(script); len(d.Files)+len(d.Properties) > 0 {
+			t.Errorf("%x: %+v", script, d)
+		}
+	}
+}
+
+func FuzzLocks(f *testing.F) {
+	f.Add(lock)
+	f.Fuzz(func(t *testing.T, script []byte) {
+		if l := onesat.ReadLock(script); l != nil && l.KeyHash != nil && len(l.KeyHash) != 20 {
+			t.Errorf("%x: %+v", script, l)
+		}
+		onesat.ReadData(script)
 	})
 }

@@ -22,14 +22,17 @@ type OutputOp struct {
 	*TokenOp
 }
 
-// MessageOf returns the message of a transaction with n outputs: nil if none has one satoshi or an operation of BSV-21.
-// The result is nil or a *Message.
-func MessageOf(n int, output func(i int) (value uint64, script []byte)) any {
+// MessageOf returns the message of a transaction with n outputs: nil if none has one satoshi or an operation of BSV-21,
+// for the assets that the rules derive. The result is nil or a *Message.
+func (r Rules) MessageOf(n int, output func(i int) (value uint64, script []byte)) any {
 	var m *Message
 	for i := range n {
 		value, script := output(i)
-		op := ReadToken(ReadInscription(script))
-		if m == nil && (value == 1 || op != nil) {
+		var op *TokenOp
+		if !r.NoTokens {
+			op = ReadToken(ReadInscription(script))
+		}
+		if m == nil && (value == 1 && !r.NoOrdinals || op != nil) {
 			m = &Message{}
 		}
 		if op != nil {
@@ -42,7 +45,7 @@ func MessageOf(n int, output func(i int) (value uint64, script []byte)) any {
 	return m
 }
 
-// Rules implements [model.TokenRules]. Its messages are those of [MessageOf].
+// Rules implements [model.TokenRules]. Its messages are those of [Rules.MessageOf].
 //
 // The outputs of a transaction with a BSV-21 token are valid if the inputs hold at least the sum of their amounts.
 // Otherwise none of them is. If an input has the authority to mint the token, the amounts of the operation mint count as
@@ -54,6 +57,8 @@ func MessageOf(n int, output func(i int) (value uint64, script []byte)) any {
 type Rules struct {
 	// From is the height from which on there are ordinals; see [OrdinalsFrom].
 	From model.HeightPk
+	// NoTokens: BSV-21 is not derived. NoOrdinals: ordinals are not.
+	NoTokens, NoOrdinals bool
 }
 
 // Begins implements [model.TokenRules].
@@ -65,15 +70,29 @@ func (Rules) Needs(message any) (assets []model.AssetBirthPk, names [][]byte) {
 	if !ok {
 		return nil, nil
 	}
+	order, _ := m.operations()
+	for i := range order {
+		names = append(names, order[i][:])
+	}
+	return nil, names
+}
+
+// operations returns the tokens that a message names, in the order of outputs, and the operations of each. They are no
+// deployments.
+func (m *Message) operations() (order []Outpoint, of map[Outpoint][]OutputOp) {
 	for _, t := range m.Tokens {
 		if t.isDeployment() {
 			continue
 		}
-		if name := []byte(t.Of.String()); !slices.ContainsFunc(names, func(n []byte) bool { return string(n) == string(name) }) {
-			names = append(names, name)
+		if of == nil {
+			of = map[Outpoint][]OutputOp{}
 		}
+		if of[t.Of] == nil {
+			order = append(order, t.Of)
+		}
+		of[t.Of] = append(of[t.Of], t)
 	}
-	return nil, names
+	return order, of
 }
 
 // Parse implements [model.TokenRules]. The result is a [Token].
@@ -148,7 +167,6 @@ func (d *derivation) birth(output int, k Kind, name, info []byte) (model.AssetBi
 	asset := birthOf(out, k)
 	id := ID(NewOutpoint(d.Hash, d.OutputIndex(output)), k)
 	d.Births = append(d.Births, model.TokenBirth{Asset: asset, ID: id, Name: name, Info: info})
-	d.flow(asset).mints = true
 	return asset, err
 }
 
@@ -165,13 +183,14 @@ func (d *derivation) deploy(m *Message) error {
 		if err != nil {
 			return err
 		}
-		name := []byte(NewOutpoint(d.Hash, d.OutputIndex(t.Output)).String())
-		token, err := d.birth(t.Output, TokenKind, name, info)
+		name := NewOutpoint(d.Hash, d.OutputIndex(t.Output))
+		token, err := d.birth(t.Output, TokenKind, name[:], info)
 		if err != nil {
 			return err
 		}
 		if t.Op == DeployMint {
-			d.flow(token).minted = model.Uint128Of(t.Amount)
+			f := d.flow(token)
+			f.mints, f.minted = true, model.Uint128Of(t.Amount)
 			d.hold(t.Output, token, model.Uint128Of(t.Amount))
 			continue
 		}
@@ -179,7 +198,8 @@ func (d *derivation) deploy(m *Message) error {
 		if err != nil {
 			return err
 		}
-		d.flow(authority).minted = one
+		f := d.flow(authority)
+		f.mints, f.minted = true, one
 		d.hold(t.Output, authority, one)
 	}
 	return nil
@@ -187,26 +207,15 @@ func (d *derivation) deploy(m *Message) error {
 
 // move gives tokens of inputs, and minted ones, to outputs.
 func (d *derivation) move(m *Message, s model.TokenState) error {
-	var done []Outpoint
-	for i, first := range m.Tokens {
-		if first.isDeployment() || slices.Contains(done, first.Of) {
-			continue
-		}
-		done = append(done, first.Of)
-		token, ok, err := s.Named([]byte(first.Of.String()))
+	order, of := m.operations()
+	for _, id := range order {
+		token, ok, err := s.Named(id[:])
 		if err != nil {
 			return err
 		}
-		if !ok || kindOf(token) != TokenKind {
-			continue
+		if ok && kindOf(token) == TokenKind {
+			d.moveToken(token, of[id])
 		}
-		var ops []OutputOp
-		for _, t := range m.Tokens[i:] {
-			if !t.isDeployment() && t.Of == first.Of {
-				ops = append(ops, t)
-			}
-		}
-		d.moveToken(token, ops)
 	}
 	return nil
 }
@@ -252,7 +261,7 @@ func (d *derivation) moveToken(token model.AssetBirthPk, ops []OutputOp) {
 
 // ordinals gives satoshis to the outputs that hold them alone.
 func (d *derivation) ordinals() error {
-	if d.Pk.Height() < d.From {
+	if d.NoOrdinals || d.Pk.Height() < d.From {
 		return nil
 	}
 	input, before := 0, uint64(0) // satoshis of the inputs before this one
@@ -290,7 +299,8 @@ func (d *derivation) ordinal(output int, in model.TokenInput) error {
 	if err != nil {
 		return err
 	}
-	d.flow(asset).minted = one
+	f := d.flow(asset)
+	f.mints, f.minted = true, one
 	d.hold(output, asset, one)
 	return nil
 }

@@ -262,11 +262,11 @@ func (c *chain) step() {
 	for _, o := range outputs {
 		tx.Outputs = append(tx.Outputs, model.Output{Value: o.value})
 	}
-	tx.Message = onesat.MessageOf(len(outputs), func(i int) (uint64, []byte) { return outputs[i].value, outputs[i].script })
+	tx.Message = onesat.Rules{}.MessageOf(len(outputs), func(i int) (uint64, []byte) { return outputs[i].value, outputs[i].script })
 	_, names := c.rules.Needs(tx.Message)
 	needed := map[string]bool{}
 	for _, name := range names {
-		needed[string(name)] = true
+		needed[onesat.Outpoint(name).String()] = true
 	}
 	for _, o := range outputs {
 		if o.op != "" && !strings.HasPrefix(o.op, "deploy") && !needed[o.id] {
@@ -284,8 +284,8 @@ func (c *chain) step() {
 		if c.ids[b.Asset] = text; len(b.Name) > 0 {
 			c.names[string(b.Name)] = b.Asset
 			c.tokens = append(c.tokens, text)
-			if text != string(b.Name) {
-				t.Fatalf("%s has the name %s", text, b.Name)
+			if text != onesat.Outpoint(b.Name).String() {
+				t.Fatalf("%s has the name %x", text, b.Name)
 			}
 		}
 		if _, err := c.rules.Parse(b.Info); err != nil {
@@ -360,10 +360,11 @@ func TestRulesEqualTheModel(t *testing.T) {
 
 // Sums of amounts do not wrap around: two amounts of 2^63 are not 0.
 func TestSumsDoNotWrap(t *testing.T) {
-	c := &chain{names: map[string]model.AssetBirthPk{someID: {Utxo: 9}}}
+	of, _ := onesat.ParseOutpoint(someID)
+	c := &chain{names: map[string]model.AssetBirthPk{string(of[:]): {Utxo: 9}}}
 	tx := &model.TokenTx{Tx: &model.Tx{Outputs: make([]model.Output, 2)}, Pk: 1 << 40}
 	script := envelope("application/bsv-20", `{"p":"bsv-20","op":"transfer","id":"`+someID+`","amt":"9223372036854775808"}`)
-	tx.Message = onesat.MessageOf(2, func(int) (uint64, []byte) { return 1, script })
+	tx.Message = onesat.Rules{}.MessageOf(2, func(int) (uint64, []byte) { return 1, script })
 	if err := (onesat.Rules{}).Derive(tx, c); err != nil || len(tx.Held) > 0 {
 		t.Errorf("%+v, %v", tx.Held, err)
 	}

@@ -91,7 +91,7 @@ func WriteFlags() []cli.Flag {
 		IndexFlag(),
 		Optional("raw", "also provide raw transactions, for tx --raw; `keep|files|node`: the database stores them (the default), "+
 			"their places in the node's block files, or asks the node for each; keep and files only when the database is created"),
-		String("assets", "derive `ASSETS` from messages in transactions, such as runes of bitcoin; only when the database is created"),
+		String("assets", "derive `ASSETS` from messages in transactions, such as runes of bitcoin or 1sat of bitcoin-sv; only when the database is created"),
 		String("segments-keep", "record segments for replicas, and keep a `SIZE` of them, such as 1GiB; off: record none"),
 		String("segments-to", "also publish segments to the folder or s3:// `URL`"),
 	}
@@ -104,7 +104,7 @@ func CompressionFlag() cli.Flag {
 
 // IndexFlag returns --index.
 func IndexFlag() cli.Flag {
-	return String("index", "comma-separated `INDEXES` and presets (explorer, wallet, kupo, blockfrost, ergo_node, ergo_explorer) to build")
+	return String("index", "comma-separated `INDEXES` and presets (explorer, wallet, onesat, kupo, blockfrost, ergo_node, ergo_explorer) to build")
 }
 
 // TrustFlag returns --trust.
