@@ -98,7 +98,7 @@ var rules = []rule{
 	{from: "api/exchange", may: []string{"core/meter", "api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/...", may: []string{
 		"model", "core/meter", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
-		"chains/tapyrus/...",
+		"chains/tapyrus/...", "chains/bitcoinsv/...",
 		"api/exchange", "api/jsonappend", "api/netserver", "api/problem", "api/ratelimit", "api/served", "internal/guard",
 		"api/compat/wallet", "api/compat/script", "api/compat/account", "api/compat/utxo", "api/compat/boxes", "api/bounded",
 		"api/compat/blockfrost/contents",

@@ -91,7 +91,7 @@ func setIndexes(c *Chain, value, origin string) error {
 		}
 		names = append(names, name)
 		c.preset = c.preset || presets[name] != nil
-		c.explorer = c.explorer || name == "explorer"
+		c.derives = c.derives || name == "explorer" || name == "onesat"
 	}
 	list := expand(names)
 	for i, ix := range list {

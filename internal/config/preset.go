@@ -31,6 +31,12 @@ var presets = map[string][]Index{
 		{Name: "failed_datum", Definition: ofFailed("failed_datum", "tx.datums"), Optional: true},
 		{Name: "failed_script", Definition: ofFailed("failed_script", "tx.scripts"), Optional: true},
 	},
+	// The API of 1sat-stack finds outputs by owner, contract, type, parent and symbol, and restores scripts as the wallet
+	// protocols do.
+	"onesat": {
+		{Name: "address", Options: hot}, {Name: "script_hash", Options: hot}, {Name: "contract"}, {Name: "content_type"},
+		{Name: "parent"}, {Name: "symbol"},
+	},
 	"ergo_node":     ergoTrees,
 	"ergo_explorer": ergoTrees,
 	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums. It lists

@@ -21,6 +21,9 @@ type Serve struct {
 	// Ord is the path of ord's JSON API for runes, such as /ord. Bitcoin only.
 	Ord string `yaml:"ord,omitempty" json:"ord,omitempty"`
 
+	// Onesat is the path of the API of 1sat-stack, such as /bsv. BSV only.
+	Onesat string `yaml:"onesat,omitempty" json:"onesat,omitempty"`
+
 	// Paths of the API of Kupo, such as /kupo, and of Blockfrost, such as /api/v0. Cardano only; those above are for Bitcoin.
 	Kupo       string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
 	Blockfrost string `yaml:"blockfrost,omitempty" json:"blockfrost,omitempty"`
@@ -50,6 +53,7 @@ var serveFields = []struct {
 	{"serve.esplora", func(s *Serve) *string { return &s.Esplora }, setPath},
 	{"serve.blockbook", func(s *Serve) *string { return &s.Blockbook }, setPath},
 	{"serve.ord", func(s *Serve) *string { return &s.Ord }, setPath},
+	{"serve.onesat", func(s *Serve) *string { return &s.Onesat }, setPath},
 	{"serve.blockfrost", func(s *Serve) *string { return &s.Blockfrost }, setPath},
 	{"serve.kupo", func(s *Serve) *string { return &s.Kupo }, setPath},
 	{"serve.submit_api", func(s *Serve) *string { return &s.SubmitAPI }, setPath},

@@ -77,9 +77,9 @@ type Chain struct {
 	// StoredAssets are the rules that derive the assets of the database; nil if there is no database.
 	StoredAssets *string
 
-	preset   bool // Indexes have a preset
-	explorer bool // Indexes have the preset explorer
-	origins  map[string]string
+	preset  bool // Indexes have a preset
+	derives bool // Indexes have a preset for answers about derived assets
+	origins map[string]string
 }
 
 // ImpliesRaw reports whether the indexes are those of a preset and raw is not set: every preset is for answers that need
@@ -88,10 +88,10 @@ func (c *Chain) ImpliesRaw() bool {
 	return c.preset && c.Indexes != nil && c.Origin("raw") == "" && (c.Raw == RawOff || c.RawImplied)
 }
 
-// ImpliesAssets reports whether a new database has the assets that its chain can derive: with the preset explorer, unless
-// assets are set or the index of their holders was removed.
+// ImpliesAssets reports whether a new database has the assets that its chain can derive: with the presets explorer and
+// onesat, unless assets are set or the index of their holders was removed.
 func (c *Chain) ImpliesAssets(holders string) bool {
-	return c.explorer && c.Assets == "" && slices.Contains(c.IndexNames(), holders)
+	return c.derives && c.Assets == "" && slices.Contains(c.IndexNames(), holders)
 }
 
 // Index is an index with its options.

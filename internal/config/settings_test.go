@@ -146,7 +146,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chains:\n- db: /d\n", "birthmark.yaml:2: an entry of chains lacks the key chain"},
 		{"chains:\n- bitcoin\n", "birthmark.yaml:2: expected a mapping from setting of a chain to value"},
 		{"- chain: bitcoin\n", "birthmark.yaml:1: expected a mapping from setting to value"},
-		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes must map index names to options, such as "address: {}", or be a preset: blockfrost or ergo_explorer or ergo_node or explorer or kupo or wallet`},
+		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes must map index names to options, such as "address: {}", or be a preset: blockfrost or ergo_explorer or ergo_node or explorer or kupo or onesat or wallet`},
 		{"chain: bitcoin\nindexes:\n  address: { balanse: true }\n", `birthmark.yaml:3: unknown option of index address "balanse"; did you mean "balance"?`},
 		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is not on or off`},
 		{"chain: bitcoin\nindexes:\n  mine:\n    when: x\n", "birthmark.yaml:4: index mine: missing value: when is only for a custom index, which needs an expression of its values"},

@@ -13,6 +13,7 @@ import (
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
+	"birthmark/api/compat/onesat"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
@@ -27,7 +28,7 @@ import (
 var needs = map[string]*served.Needs{
 	"serve.electrum": &wallet.Needs, "serve.electrum_tls": &wallet.Needs, "serve.electrum_ws": &wallet.Needs,
 	"serve.electrum_wss": &wallet.Needs, "serve.esplora": &esplora.Needs, "serve.blockbook": &wallet.Needs,
-	"serve.ord":        &wallet.Needs,
+	"serve.ord": &wallet.Needs, "serve.onesat": &onesat.Needs,
 	"serve.blockfrost": &blockfrost.Needs, "serve.kupo": &kupo.Needs, "serve.submit_api": &submitapi.Needs,
 	"serve.ogmios":    &ogmios.Needs,
 	"serve.ergo_node": &boxes.Needs, "serve.ergo_explorer": &boxes.Needs, "serve.ergo_graphql": &boxes.Needs,

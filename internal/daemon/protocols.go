@@ -15,6 +15,7 @@ import (
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
+	"birthmark/api/compat/onesat"
 	"birthmark/api/compat/ord"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
@@ -44,7 +45,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 			continue
 		}
 		for _, of := range []func(context.Context, *served.Chain, *config.Chain) ([]endpoint, error){
-			s.bitcoinEndpoints, s.cardanoEndpoints, s.ergoEndpoints,
+			s.bitcoinEndpoints, s.bsvEndpoints, s.cardanoEndpoints, s.ergoEndpoints,
 		} {
 			all, err := of(ctx, c, set)
 			if err != nil {
@@ -102,6 +103,20 @@ func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *con
 			return ord.New(o)
 		}},
 	}, nil
+}
+
+// bsvEndpoints returns the API of 1sat-stack.
+func (s *Server) bsvEndpoints(_ context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
+	if !serves(set, &onesat.Needs) {
+		return nil, nil
+	}
+	return []endpoint{{"serve.onesat", set.Serve.Onesat, false, func() (http.Handler, error) {
+		o := onesat.Options{Chain: wallet.New(c), Path: set.Serve.Onesat, Log: s.h.Log}
+		if t := c.Model.Traits().Tokens; t != nil {
+			o.Rules = t.Rules
+		}
+		return onesat.New(o)
+	}}}, nil
 }
 
 // cardanoEndpoints returns the APIs of Kupo, Blockfrost, cardano-submit-api and Ogmios.

@@ -14,6 +14,7 @@ import (
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
+	"birthmark/api/compat/onesat"
 	"birthmark/api/compat/ord"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
@@ -22,6 +23,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/chains/bitcoin/runes"
+	tokens "birthmark/chains/bitcoinsv/onesat"
 	"birthmark/model"
 )
 
@@ -50,6 +52,10 @@ func TestRejectionsHaveTheFormOfTheProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stack, err := onesat.New(onesat.Options{Chain: bitcoin, Rules: tokens.Rules{}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		setting string
 		handler http.Handler
@@ -57,6 +63,7 @@ func TestRejectionsHaveTheFormOfTheProtocol(t *testing.T) {
 	}{
 		{"esplora", esplora.New(esplora.Options{Chain: bitcoin}), "slow down"},
 		{"ord", runesOf, "slow down"},
+		{"onesat", stack, "slow down"},
 		{"blockbook", trezor, `{"error":"slow down"}` + "\n"},
 		{"kupo", kupo.New(kupo.Options{Chain: cardano}), `{"hint":"slow down"}`},
 		{"blockfrost", blockfrost.New(blockfrost.Options{Chain: cardano}),

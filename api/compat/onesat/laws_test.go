@@ -1,0 +1,161 @@
+package onesat_test
+
+import (
+	"bytes"
+	"maps"
+	"strconv"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoinsv"
+	"birthmark/core"
+	"birthmark/core/coretest"
+	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testnode/onesattest"
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// indexes are those of the preset onesat.
+var indexes = []string{"address", "script_hash", "contract", "content_type", "parent", "symbol"}
+
+var hot = model.IndexOptions{Balance: true, Unspent: true, History: true}
+
+// chainWith returns regtest of BSV with derived assets.
+func chainWith(t testing.TB, assets string) model.Chain {
+	t.Helper()
+	c, err := bitcoin.Open(bitcoinsv.Spec, "regtest")
+	if err == nil {
+		c, err = c.(model.TokenChain).WithTokens(assets)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func open(t testing.TB, c model.Chain, cache int64) *core.DB {
+	t.Helper()
+	db, err := core.Open(t.Context(), memory.New(), core.Options{
+		Chain: c, Indexes: indexes, CacheBytes: cache, Keep: map[string]model.IndexOptions{"address": hot, "script_hash": hot},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// decoded returns the blocks of a chain from a height on, decoded.
+func decoded(t testing.TB, c model.Chain, chain *bitcointest.Chain, from int) (blocks []*model.Block) {
+	t.Helper()
+	file := bitcointest.BlockFile(wire.TestNet, chain.Blocks()[from:]...)
+	height := model.HeightPk(from)
+	for b, err := range c.Decode(t.Context(), bytes.NewReader(file), indexes, height) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Height = height
+		blocks = append(blocks, b)
+		height++
+	}
+	return blocks
+}
+
+// The rows are a function of the chain: batches, caches and reorganizations do not change them, and a rollback undoes an
+// append, with assets of each kind.
+func TestRowsAreAFunctionOfTheChain(t *testing.T) {
+	t.Parallel()
+	for _, assets := range []string{"1sat", "bsv21", "ordinals"} {
+		t.Run(assets, func(t *testing.T) {
+			t.Parallel()
+			c := chainWith(t, assets)
+			w := onesattest.NewWorld(testseed.Rand(t))
+			for range testrun.Amount(60, 30) {
+				w.Next(6)
+			}
+			blocks := decoded(t, c, w.Chain, 0)
+			db := open(t, c, 1<<20)
+			states := []coretest.Dumped{coretest.Dump(t, db)}
+			for _, b := range blocks {
+				coretest.AppendAll(t, db, []*model.Block{b}, 1)
+				states = append(states, coretest.Dump(t, db))
+			}
+			coretest.Consistent(t, db)
+			last := states[len(states)-1]
+			for _, cut := range []struct {
+				batch int
+				cache int64
+			}{{7, 2 << 10}, {500, 0}} {
+				other := open(t, c, cut.cache)
+				coretest.AppendAll(t, other, blocks, cut.batch)
+				coretest.Same(t, "other batches and caches", coretest.Dump(t, other), last)
+				coretest.Consistent(t, other)
+			}
+			half := len(blocks) / 2
+			for i := len(blocks) - 1; i >= half; i-- {
+				coretest.Rollback(t, db, blocks[i-1].Point())
+				coretest.Same(t, "rolled back", coretest.Dump(t, db), states[i])
+			}
+			coretest.Consistent(t, db)
+			fork := onesattest.NewWorld(testseed.Rand(t))
+			fork.Chain = w.Chain.Fork(half - 1)
+			for range 5 {
+				fork.Next(4)
+			}
+			coretest.AppendAll(t, db, decoded(t, c, fork.Chain, half), 3)
+			coretest.Consistent(t, db)
+			coretest.Rollback(t, db, blocks[half-1].Point())
+			coretest.AppendAll(t, db, blocks[half:], 5)
+			coretest.Same(t, "after a fork", coretest.Dump(t, db), last)
+		})
+	}
+}
+
+// Every output of a database holds the amounts of the slow model.
+func TestHoldingsEqualTheModel(t *testing.T) {
+	t.Parallel()
+	rng := testseed.Rand(t)
+	held, moved := 0, 0
+	for range testrun.Amount(8, 2) {
+		c := chainWith(t, "1sat")
+		w := onesattest.NewWorld(rng)
+		for range testrun.Amount(150, 60) {
+			w.Next(8)
+		}
+		db := open(t, c, 64<<10)
+		coretest.AppendAll(t, db, decoded(t, c, w.Chain, 0), 9)
+		coretest.Consistent(t, db)
+		for _, b := range w.Blocks() {
+			for _, tx := range b.Transactions {
+				a, err := db.Tx(t.Context(), tx.TxHash().String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, o := range a.Outputs {
+					got, want := onesattest.Holdings{}, w.Held[onesattest.Outpoint(tx, uint32(i))]
+					for _, x := range o.Assets {
+						n, err := strconv.ParseUint(x.Amount, 10, 64)
+						if err != nil {
+							t.Fatal(err)
+						}
+						got[x.Asset] = n
+						if x.Action == "transfer" {
+							moved++
+						}
+					}
+					if !maps.Equal(got, want) {
+						t.Fatalf("output %d of %s: %v, expected %v", i, tx.TxHash(), got, want)
+					}
+					held += len(got)
+				}
+			}
+		}
+	}
+	if held < 100 || moved < 20 {
+		t.Errorf("only %d holdings, of which %d moved", held, moved)
+	}
+}
