@@ -31,7 +31,7 @@ func TestInteropClient(t *testing.T) {
 		{list{"bsv21", "getTokenDetails", "{token}"}, `answer.tokenId == token and answer.token.sym == "CATS" and answer.token.amt == "1000" and answer.status.is_active`},
 		{list{"bsv21", "lookupTokens", list{"{token}", "{minted}"}}, `map(answer, .tokenId) == [token, minted]`},
 		{list{"bsv21", "getTokenByTxid", "{token}", "{burn}"}, `answer.txid == burn and answer.outputs[1].data.bsv21.id == token and answer.block_height == moved + 1`},
-		{list{"bsv21", "getBalance", "{token}", "p2pkh", "{b}"}, `answer == {"balance": 150, "utxoCount": 1}`},
+		{list{"bsv21", "getBalance", "{token}", "p2pkh", "{b}"}, `answer.balance == 150 and answer.utxoCount == 1`},
 		{list{"bsv21", "getUnspent", "{token}", "p2pkh", "{b}"}, `map(answer, .outpoint) == [burn + "_1"]`},
 		{list{"bsv21", "getHistory", "{token}", "p2pkh", "{b}"}, `map(answer, .outpoint) == [move + "_0", burn + "_1"]`},
 		{list{"bsv21", "getBalanceMulti", "{token}", "p2pkh", list{"{a}", "{b}"}}, `answer.balance == 150`},
@@ -48,7 +48,7 @@ func TestInteropClient(t *testing.T) {
 		{list{"txo", "search", "sym:CATS", all}, `map(answer, .outpoint) == [token] and ("own:" + a) in answer[0].events`},
 		{list{"txo", "search", list{"sym:CATS", "sym:DOGS"}}, `map(answer, .outpoint) == [token, minted]`},
 		{list{"owner", "getTxos", "{b}", map[string]any{"refresh": true, "sats": true}}, `answer[0].type == "sync" and answer[len(answer)-1].type == "done" and count(answer, .type == "txo") == 6`},
-		{list{"owner", "getBalance", "{b}"}, `answer == {"balance": 6, "count": 6}`},
+		{list{"owner", "getBalance", "{b}"}, `answer.balance == 6 and answer.count == 6`},
 		{list{"owner", "sync", list{"{a}", "{b}"}}, `any(answer, .outpoint == burn + ".1") and any(answer, .spendTxid == carry)`},
 		{list{"ordfs", "getMetadata", "{carry}_1", -1}, `answer.origin == ordinal and answer.sequence == 1 and answer.map.name == "a cat"`},
 		{list{"ordfs", "bulkMetadata", list{"{ordinal}:-2", "{burn}_7"}}, `answer[ordinal + ":-2"].origin == ordinal and answer[burn + "_7"] == nil`},
@@ -73,8 +73,8 @@ func TestInteropClient(t *testing.T) {
 		{list{"chaintracks", "subscribe"}, `answer.height == tip`},
 		{list{"arcade", "getStatus", "{burn}"}, `answer.txStatus == "MINED"`},
 		{list{"arcade", "getPolicy"}, `answer.miningFee.bytes == 1000 and answer.miningFee.satoshis == 50`},
-		{list{"overlay", "listTopicManagers"}, `answer == {}`},
-		{list{"overlay", "listLookupServiceProviders"}, `answer == {}`},
+		{list{"overlay", "listTopicManagers"}, `len(answer) == 0`},
+		{list{"overlay", "listLookupServiceProviders"}, `len(answer) == 0`},
 	}
 	w.known["unknown"] = "ab" + w.Burn.TxHash().String()[2:]
 	var questions []any

@@ -172,8 +172,8 @@ func TestAnswers(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, q := range [][3]string{
 		{"/capabilities", "", `"bsv21" in answer and "txo" in answer`},
-		{"/1sat/bsv21/{token}/p2pkh/balance", `["{a}","{b}"]`, `answer == {"balance": 150, "utxoCount": 1}`},
-		{"/1sat/bsv21/{minted}/p2pkh/balance", `["{b}"]`, `answer == {"balance": 50, "utxoCount": 1}`},
+		{"/1sat/bsv21/{token}/p2pkh/balance", `["{a}","{b}"]`, `answer.balance == 150 and answer.utxoCount == 1`},
+		{"/1sat/bsv21/{minted}/p2pkh/balance", `["{b}"]`, `answer.balance == 50 and answer.utxoCount == 1`},
 		{"/1sat/bsv21/{token}/p2pkh/history?limit=3", `["{a}","{b}"]`, `map(answer, .data.bsv21.amt) == ["1000", "300", "700"]`},
 		{"/1sat/bsv21/{token}/p2pkh/history?rev=true", `["{a}"]`, `map(answer, .data.bsv21.amt) == ["700", "1000"]`},
 		{"/1sat/bsv21/{token}/p2pkh/unspent", `["{a}"]`, `answer == []`},
@@ -206,7 +206,7 @@ func TestAnswers(t *testing.T) {
 		{"/1sat/chaintracks/header/height/0", "", `answer.hash == "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206" and answer.bits == 545259519`},
 		{"/1sat/chaintracks/header/hash/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206", "", `answer.height == 0`},
 		{"/1sat/arcade/tx/{burn}", "", `answer.txStatus == "MINED" and answer.txid == burn and answer.merklePath != ""`},
-		{"/1sat/overlay/listTopicManagers", "", `answer == {}`},
+		{"/1sat/overlay/listTopicManagers", "", `len(answer) == 0`},
 	} {
 		w.holds(q[0], w.ask(q[0], q[1]), q[2])
 	}
@@ -286,8 +286,8 @@ func TestListings(t *testing.T) {
 	})
 	w.known["listing"] = listing.TxHash().String()
 	for _, q := range [][3]string{
-		{"/1sat/bsv21/{minted}/list/{a}/balance", "", `answer == {"balance": 50, "utxoCount": 1}`},
-		{"/1sat/bsv21/{minted}/p2pkh/{a}/balance", "", `answer == {"balance": 0, "utxoCount": 0}`},
+		{"/1sat/bsv21/{minted}/list/{a}/balance", "", `answer.balance == 50 and answer.utxoCount == 1`},
+		{"/1sat/bsv21/{minted}/p2pkh/{a}/balance", "", `answer.balance == 0 and answer.utxoCount == 0`},
 		{"/1sat/txo/search?key=list", "", `map(answer, .outpoint) == [listing + "_0"]`},
 		{"/1sat/txo/search?key=list:{minted}&events=true&tags=ordlock", "",
 			`("list:" + a + ":" + minted) in answer[0].events and "list" in answer[0].events and ("own:" + a) in answer[0].events and ` +

@@ -290,13 +290,11 @@ func manyMetadata(r *request) answer {
 				continue
 			}
 			f, err := v.load(p)
-			if status, _ := statusAndText(err); err != nil && status == http.StatusNotFound {
-				continue
-			}
-			if err != nil {
+			if err == nil {
+				all[text] = f.metadata()
+			} else if status, _ := statusAndText(err); status != http.StatusNotFound {
 				return nil, err
 			}
-			all[text] = f.metadata()
 		}
 		return all, nil
 	}

@@ -189,9 +189,11 @@ func (d *derivation) deploy(m *Message) error {
 			return err
 		}
 		if t.Op == DeployMint {
-			f := d.flow(token)
-			f.mints, f.minted = true, model.Uint128Of(t.Amount)
-			d.hold(t.Output, token, model.Uint128Of(t.Amount))
+			if t.Amount > 0 { // the row of an output can only name assets that were born before
+				f := d.flow(token)
+				f.mints, f.minted = true, model.Uint128Of(t.Amount)
+				d.hold(t.Output, token, model.Uint128Of(t.Amount))
+			}
 			continue
 		}
 		authority, err := d.birth(t.Output, AuthorityKind, nil, nil)
