@@ -244,7 +244,7 @@ func TestProtocolsImportOneChain(t *testing.T) {
 		for _, i := range p.Imports {
 			if below, ok := strings.CutPrefix(i, module+"/chains/"); ok {
 				chain, _, _ := strings.Cut(below, "/")
-				if chain == "tapyrus" { // of Bitcoin's engine
+				if chain == "tapyrus" || chain == "bitcoinsv" { // of Bitcoin's engine
 					chain = "bitcoin"
 				}
 				chains[chain] = true

@@ -130,7 +130,7 @@ func (c *chain) DescribeAsset(info []byte) model.AssetDescription {
 	return c.tokens.Describe(info)
 }
 
-// badAsset is the error of a text that is no asset.
+// badAsset is the error of an invalid id.
 func (c *chain) badAsset(text string) error {
 	form := c.net.Coin.AssetForm
 	if c.tokens != nil {

@@ -25,7 +25,7 @@ const (
 // Sequence numbers with a meaning of their own.
 const (
 	newest    = -1 // the last output of the ordinal
-	requested = -2 // the output that was asked for
+	requested = -2 // the output in the path
 )
 
 // pointer is the place of a file: TXID or TXID_N, a sequence number after a colon, and a path in a directory.

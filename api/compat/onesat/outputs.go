@@ -366,7 +366,7 @@ func (v *view) addressValue(hash []byte) object {
 	return object{"AddressString": v.address(hash), "PublicKeyHash": base64Of(hash)}
 }
 
-// data returns the data of an output by tags; nil if no tag was asked for.
+// data returns the data of an output by tags; nil if m has none.
 func (v *view) data(o *stored, d *decoded, m members) (jsonappend.JSON, error) {
 	if !m.all && len(m.tags) == 0 {
 		return nil, nil

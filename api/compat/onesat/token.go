@@ -319,7 +319,7 @@ func tokenUnspent(r *request, addresses func() []string) answer {
 	return func(v *view) (any, error) { return v.list(keys, search{unspent: true}, m.orDefault()), nil }
 }
 
-// orDefault returns the members of outputs of a token: its data unless others are asked for.
+// orDefault returns the members of outputs of a token: its data unless m has others.
 func (m members) orDefault() members {
 	if !m.needScripts() {
 		m.tags = []string{"bsv21"}

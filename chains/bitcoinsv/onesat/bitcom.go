@@ -83,7 +83,7 @@ func untilSeparator(script []byte) (part, next []byte) {
 	return script, nil
 }
 
-// readMap returns the properties of the command SET; nil if it is another one.
+// readMap returns the properties of the command SET; nil: it is not SET.
 func readMap(script []byte) map[string]string {
 	_, command, rest, ok := block.NextOp(script)
 	if len(script) < minMap || !ok || string(command) != setCommand {

@@ -117,7 +117,7 @@ func (w *World) tx() *wire.MsgTx {
 	return tx
 }
 
-// text returns the JSON of an operation; invalid: its amount is a number, which is no operation.
+// text returns the JSON of an operation; invalid: its amount is a number.
 func (o operation) text(invalid bool) string {
 	text := fmt.Sprintf(`{"p":"bsv-20","op":"%s"`, o.op)
 	if o.id != "" {
