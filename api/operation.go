@@ -143,6 +143,7 @@ var (
 		"output": pathArgument("output", "`TXHASH:N`; on Ergo also a box id.", firstPayment+":1"),
 		"index":  pathArgument("index", "The name of an index, such as `address`.", "address"),
 		"value":  pathArgument("value", "A value of the index, such as an address. Write a slash in it as %2F.", anAddress),
+		"series": pathArgument("series", "The name of a series, such as `transactions` or `address.active`.", "transactions"),
 		"asset":  pathArgument("asset", "The id of an asset, or its fingerprint.", ""),
 	}
 )

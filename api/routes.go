@@ -12,8 +12,8 @@ import (
 // operations lists every operation, in the order of the documentation. Routes, the OpenAPI document and the pages of the
 // documentation are made from it.
 func (o *Options) operations() []*operation {
-	ops := slices.Concat(chainOperations(), blockOperations(), txOperations(), outputOperations(), valueOperations(), assetOperations(),
-		mempoolOperations(), nodeOperations())
+	ops := slices.Concat(chainOperations(), blockOperations(), statisticsOperations(), txOperations(), outputOperations(),
+		valueOperations(), assetOperations(), mempoolOperations(), nodeOperations())
 	if o.Fields != nil {
 		ops = append(ops, fieldsOperation(o.Fields))
 	}

@@ -50,7 +50,13 @@ func openBitcoin(ctx context.Context, keep map[string]model.IndexOptions, to *mo
 	if err != nil {
 		return nil, err
 	}
-	db, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, Keep: keep, CacheBytes: 8 << 20})
+	indexes := []string{model.StatisticsIndex}
+	for _, x := range chain.Indexes() {
+		if x.Default {
+			indexes = append(indexes, x.Name)
+		}
+	}
+	db, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, Indexes: indexes, Keep: keep, CacheBytes: 8 << 20})
 	if err != nil {
 		return nil, err
 	}

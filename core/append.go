@@ -49,7 +49,7 @@ func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk, atTip boo
 		if atTip {
 			b = struct{ storage.Batch }{b} // not a storage.SumsBatch
 		}
-		if err := ingest.WriteRows(db.layout(), batch, r, b, &t); err != nil {
+		if err := ingest.WriteRows(db.layout(), batch, r, b, &t, &db.active); err != nil {
 			return err
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))

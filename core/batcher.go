@@ -73,7 +73,7 @@ func batchCost(l *schema.Layout) int64 {
 		cost += blockCost
 	}
 	for _, x := range l.Indexes {
-		if x.Active&schema.AccountFeatures != 0 {
+		if x.Active&schema.SpendFeatures != 0 {
 			cost++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/core/cache"
 	"birthmark/core/ingest"
+	"birthmark/core/ledger"
 	"birthmark/core/query"
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
@@ -64,6 +65,7 @@ type DB struct {
 	stateUnknown bool       // a write failed since tip and totals were read: see ensureStateKnown
 	revised      bool       // the values are of the chain's revision: see ensureRevision
 	cache        *cache.Caches
+	active       ledger.Active // used by commit
 
 	mu      sync.Mutex
 	tip     model.Point     // committed

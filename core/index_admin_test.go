@@ -138,7 +138,7 @@ func (l *changing) made(names []string, keep map[string]model.IndexOptions) dump
 	return dump(l.t, other.db)
 }
 
-var everything4 = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+var everything4 = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true, Statistics: true}
 
 // everyStore runs a test for every variant in memory, and on disk for one variant per kind of disk store.
 func everyStore(t *testing.T, test func(t *testing.T, v modeltest.Variant, s storage.Store)) {
@@ -163,7 +163,7 @@ func firstIndexes(v modeltest.Variant) []string {
 // After any interruptions, an index that was added to a running database has the same rows as in a database that was
 // created with it.
 func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
-	for _, added := range []string{"tag", "label", modeltest.MakerIndex, schema.RawName, schema.RawFilesName} {
+	for _, added := range []string{"tag", "label", modeltest.MakerIndex, model.StatisticsIndex, schema.RawName, schema.RawFilesName} {
 		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 			if v.Boxes && added == "tag" {
 				return // in a database created with it, the index would have another number

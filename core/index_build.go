@@ -8,7 +8,6 @@ import (
 
 	"birthmark/core/backfill"
 	"birthmark/core/schema"
-	"birthmark/model"
 	"birthmark/storage"
 )
 
@@ -90,7 +89,7 @@ func (db changing) Finish(ctx context.Context, x *schema.Index) error {
 // activate stores the layout l with the index of w active.
 func (db *DB) activate(ctx context.Context, l *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
-	values := x.Kind != model.PerBlock && x.Building.Has(schema.FeatureValues) && !x.IsRaw()
+	values := x.Kind.Valid() && x.Building.Has(schema.FeatureValues) && !x.IsRaw()
 	x.Active, x.Building = x.Active|x.Building, 0
 	l.Arrange()
 	t := db.totals.Clone()

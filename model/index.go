@@ -11,9 +11,11 @@ const (
 	// PerBlock is the kind of indexes whose values are in headers instead of outputs: a block has at most one, a value
 	// occurs in any number of blocks. See [BlockIndexer].
 	PerBlock
+	// Sums is the kind of the index [StatisticsIndex]: it has sums of blocks and days, and no values.
+	Sums
 )
 
-var kindNames = [...]string{"one-to-many", "one-to-one", "many-valued", "per-block"}
+var kindNames = [...]string{"one-to-many", "one-to-one", "many-valued", "per-block", "sums"}
 
 // String returns the kind as written in settings and results.
 func (k Kind) String() string {
@@ -28,6 +30,17 @@ func (k Kind) Valid() bool { return k < PerBlock }
 
 // HasOrdinal reports whether births of the index have an ordinal.
 func (k Kind) HasOrdinal() bool { return k == ManyValued }
+
+// StatisticsIndex is the name of an index of every chain: sums of its blocks and days.
+const StatisticsIndex = "statistics"
+
+// Statistics returns the index of statistics.
+func Statistics() Index {
+	return Index{
+		Name: StatisticsIndex, Kind: Sums,
+		Doc: "sums per block and day: transactions, fees, bytes, inputs, outputs, values, unspent outputs, assets",
+	}
+}
 
 // MaxValueSize is the maximum size in bytes of a value that is stored verbatim: see [Index].
 const MaxValueSize = 32 << 10
@@ -114,9 +127,13 @@ type IndexOptions struct {
 	Unspent bool `yaml:"unspent" json:"unspent"` // the unspent outputs of every value
 	History bool `yaml:"history" json:"history"` // the transactions that pay to or spend from every value
 	Prefix  bool `yaml:"prefix" json:"prefix"`   // the values in the order of their text forms
+
+	// Statistics are the numbers of new and active values per block and per day.
+	Statistics bool `yaml:"statistics" json:"statistics"`
 }
 
 // Has reports whether o includes all options of o2.
 func (o IndexOptions) Has(o2 IndexOptions) bool {
-	return (o.Balance || !o2.Balance) && (o.Unspent || !o2.Unspent) && (o.History || !o2.History) && (o.Prefix || !o2.Prefix)
+	return (o.Balance || !o2.Balance) && (o.Unspent || !o2.Unspent) && (o.History || !o2.History) && (o.Prefix || !o2.Prefix) &&
+		(o.Statistics || !o2.Statistics)
 }

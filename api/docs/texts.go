@@ -35,6 +35,7 @@ var bodySchemas = []string{"OutputRefs", "TxHashes", "IndexValues", "RawTxs"}
 var nullable = map[string]bool{
 	"Output.spent_by": true, "PendingOutput.spent_by": true, "Spending.spent_by": true, "Status.tip": true, "ServedChain.tip": true, "Chain.tip": true,
 	"Outputs.outputs": true, "Spends.spends": true, "Txs.txs": true, "Find.first_seen": true, "AssetEntry.name_text": true, "Mint.name_text": true, "History.first_seen": true,
+	"Statistic.value": true,
 }
 
 // docOf returns the text of a property: its own, or the one for all properties of its name.
@@ -114,6 +115,10 @@ var schemaDocs = map[string]string{
 	"Problem":            "An error (RFC 9457).",
 	"RawTxs":             "Serialized transactions.",
 	"RawTx":              "A serialized transaction.",
+	"Statistics":         "A page of a series of statistics.",
+	"Statistic":          "The number of a block or of a period.",
+	"StatisticsNames":    "The series of statistics.",
+	"StatisticsName":     "A series of statistics.",
 	"Richest":            "The largest balances of an index.",
 	"RichestValue":       "A value and its balance.",
 	"Schema":             "The layout of the database.",
@@ -292,6 +297,17 @@ var propertyDocs = map[string]string{
 	"Output.index":                        "The position of the output in the transaction.",
 	"OutputRefs.outputs":                  "Each `TXHASH:N`; on Ergo also a box id.",
 	"Outputs.outputs":                     "In the order of the request, null for an unknown one.",
+	"Statistic.from":                      "Unix time: of a block, or the first second of a period.",
+	"Statistic.to":                        "Unix time: of a block, or the last second of a period.",
+	"Statistic.height":                    "Of a block; absent for a period.",
+	"Statistic.value":                     "A decimal number; null if it is unknown.",
+	"Statistics.values":                   "In the requested order.",
+	"Statistics.name":                     "Of the series.",
+	"Statistics.by":                       "`block`, `day`, `week` or `month`.",
+	"unit":                                "`count`, `bytes`, or `amount`, in the smallest unit of the chain.",
+	"series":                              "One entry for each.",
+	"StatisticsName.name":                 "Of the series, for `/stats/{series}`.",
+	"StatisticsName.description":          "Description of its numbers.",
 	"Richest.asset":                       "The asset; absent for the coin of the chain.",
 	"Richest.values":                      "Largest balance first.",
 	"RichestValue.balance":                "The balance.",

@@ -47,7 +47,8 @@ type richRow struct {
 func (v *visit) ranked() (names []string, err error) {
 	states, err := v.IndexStates(v.ctx)
 	for _, s := range states {
-		if s.Dropping || s.Kind == model.OneToOne.String() || slices.Contains(s.Adding, "values") {
+		if s.Dropping || s.Kind == model.OneToOne.String() || s.Kind == model.PerBlock.String() ||
+			s.Kind == model.Sums.String() || slices.Contains(s.Adding, "values") {
 			continue
 		}
 		if names = append(names, s.Name); s.Name == schema.HoldersIndex {

@@ -9,6 +9,7 @@ import (
 	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
+	"birthmark/model"
 )
 
 // statusBody is the status of a database.
@@ -105,7 +106,8 @@ func (v *visit) indexRows() ([]indexRow, error) {
 	}
 	var rows []indexRow
 	for _, s := range states {
-		row := indexRow{IndexState: s, Ready: !s.Dropping && !slices.Contains(s.Adding, "values")}
+		row := indexRow{IndexState: s, Ready: !s.Dropping && !slices.Contains(s.Adding, "values") &&
+			s.Kind != model.PerBlock.String() && s.Kind != model.Sums.String()}
 		switch {
 		case s.Dropping:
 			row.State = "being dropped"

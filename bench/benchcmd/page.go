@@ -55,7 +55,7 @@ func indexesLine(views map[string]config.IndexView) string {
 		for _, o := range []struct {
 			on   bool
 			name string
-		}{{v.Value != "", "custom"}, {v.Balance, "balance"}, {v.Unspent, "unspent"}, {v.History, "history"}, {v.Prefix, "prefix"}} {
+		}{{v.Value != "", "custom"}, {v.Balance, "balance"}, {v.Unspent, "unspent"}, {v.History, "history"}, {v.Prefix, "prefix"}, {v.Statistics, "statistics"}} {
 			if o.on {
 				options = append(options, o.name)
 			}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -117,6 +118,8 @@ type builder struct {
 	open SourceOpener
 	o    Options
 	x    *schema.Index // the index that is being added or dropped
+
+	active ledger.Active
 }
 
 // add adds the missing blocks to the index and activates it.
@@ -134,7 +137,7 @@ func (b *builder) add(ctx context.Context) error {
 
 // drop removes the remains of the index from the rows of outputs.
 func (b *builder) drop(ctx context.Context) error {
-	for more := b.x.Kind != model.PerBlock && !b.x.IsRaw(); more; {
+	for more := b.x.Kind.Valid() && !b.x.IsRaw(); more; {
 		var next *schema.IndexChange
 		err := b.Step(ctx, b.x, func(w *schema.IndexChange) (Emitter, error) {
 			next = w
@@ -164,7 +167,7 @@ func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
 		if !b.lacks(at, missing) {
 			return nil
 		}
-		if b.x.Kind != model.PerBlock && b.x.Building.Has(schema.FeatureValues) {
+		if b.x.Kind.Valid() && b.x.Building.Has(schema.FeatureValues) {
 			return b.fromSource(ctx, at, missing)
 		}
 		to, err := b.next(ctx, at)
@@ -310,7 +313,7 @@ func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*mode
 		next.BuiltTo = to
 		return func(r storage.Reader, batch storage.Batch) error {
 			t := schema.Totals{Rows: next.Rows, RawChecksum: next.RawChecksum}
-			err := s.Emit(r, batch, &t)
+			err := s.Emit(r, batch, &t, &b.active)
 			next.RawChecksum = t.RawChecksum
 			return err
 		}, err

@@ -28,6 +28,9 @@ type Step struct {
 	deltas ledger.Deltas
 
 	rawChecksum uint64 // of the raw transactions in rows
+
+	sums   []ledger.BlockSums // of the blocks, for statistics
+	parent model.Hash         // of the first of them
 }
 
 type row struct {
@@ -37,7 +40,9 @@ type row struct {
 
 // Prepare reads the data of the step that adds the blocks after from, up to and including to, to index x. blocks are
 // these blocks if the step adds values of outputs, otherwise nil. Error: bad_block if a value violates the kind of the index.
-func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block) (*Step, error) {
+func Prepare(
+	ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block,
+) (*Step, error) {
 	first := l.PkAfter(from)
 	s := &Step{
 		layout: l, x: x, from: first.AppendTo(nil), to: l.PkAfter(to).AppendTo(nil), newFrom: first,
@@ -45,6 +50,11 @@ func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.
 	}
 	if x.Kind == model.PerBlock {
 		return s, s.blocks(r, schema.HeightAfter(from), to.Height)
+	}
+	if x.Kind == model.Sums || x.Building.Has(schema.FeatureStatistics) {
+		if err := s.readSums(ctx, r, schema.HeightAfter(from), to.Height); err != nil || x.Kind == model.Sums {
+			return s, err
+		}
 	}
 	if x.IsRaw() {
 		return s, s.raws(r, blocks)
@@ -55,7 +65,7 @@ func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.
 	} else if x.Building.Has(schema.FeaturePrefix) {
 		err = s.texts(r)
 	}
-	if err == nil && x.Building&(schema.AccountFeatures|schema.FeatureValues) != 0 {
+	if err == nil && x.Building&(schema.SpendFeatures|schema.FeatureValues) != 0 {
 		err = s.txs(ctx, r)
 	}
 	return s, err
@@ -210,7 +220,7 @@ func (s *Step) texts(r storage.Reader) error {
 
 // txs collects the rows of the outputs that have values, and the deltas of accounts.
 func (s *Step) txs(ctx context.Context, r storage.Reader) error {
-	accounts := s.x.Building&schema.AccountFeatures != 0
+	accounts := s.x.Building&schema.SpendFeatures != 0
 	for txs, err := range s.layout.ScanTxs(ctx, r, s.from, s.to, false) {
 		if err != nil {
 			return err
@@ -263,8 +273,34 @@ func (s *Step) accounts(t *schema.TxIO) {
 	}
 }
 
-// Emit writes the rows of the step to b and counts them in t.
-func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
+// readSums reads what statistics need of the blocks.
+func (s *Step) readSums(ctx context.Context, r storage.Reader, from, to model.HeightPk) error {
+	block, err := schema.BlockAt(r, from)
+	kind, _ := model.KindOf(err)
+	if kind == model.NotFound && from == 0 { // the chain begins at height 1
+		from = 1
+		block, err = schema.BlockAt(r, from)
+	}
+	if err != nil {
+		return err
+	}
+	s.parent = block.Parent
+	sums := ledger.SumsOfRows(ctx, s.layout, r, from, to+1)
+	if s.x.Kind != model.Sums {
+		sums = ledger.DaysOfRows(r, from, to+1)
+	}
+	for b, err := range sums {
+		if err != nil {
+			return err
+		}
+		s.sums = append(s.sums, b)
+	}
+	return nil
+}
+
+// Emit writes the rows of the step to b and counts them in t. active has the values of the newest days of the blocks
+// before the step, if they are known.
+func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals, active *ledger.Active) error {
 	for _, row := range s.utxos {
 		b.Put(row.family, row.key, row.value)
 	}
@@ -275,5 +311,13 @@ func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
 		}
 	}
 	t.RawChecksum += s.rawChecksum
-	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: s.newFrom}).ApplyDeltas(&s.deltas)
+	a := &ledger.Applier{
+		Reader: r, Batch: b, Totals: t, NewFrom: s.newFrom, Layout: s.layout, Blocks: s.sums, Parent: s.parent, Active: active,
+	}
+	if s.x.Kind == model.Sums {
+		if err := a.Statistics(s.x, s.sums); err != nil {
+			return err
+		}
+	}
+	return a.ApplyDeltas(&s.deltas)
 }

@@ -134,7 +134,7 @@ func shardBits(bytes int64) int {
 // many-valued ones.
 func withOwners(indexes []*schema.Index) (owners []*schema.Index) {
 	for _, x := range indexes {
-		if x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal() {
+		if x.Active&schema.SpendFeatures != 0 && !x.Kind.HasOrdinal() {
 			owners = append(owners, x)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/core/cache"
 	"birthmark/core/ingest"
+	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -43,7 +44,7 @@ func TestRollbackRemovesItsCacheEntries(t *testing.T) {
 				if err := ingest.Resolve(layout, c, r, batches, true); err != nil {
 					return err
 				}
-				return ingest.WriteRows(layout, w, r, b, &totals)
+				return ingest.WriteRows(layout, w, r, b, &totals, new(ledger.Active))
 			})
 			tip := blocks[39].Point()
 			for _, last := range []int{38, 30, 2} {

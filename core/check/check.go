@@ -111,16 +111,19 @@ func (c *checker) run() error {
 			c.total += n
 		}
 	}
-	passes := []func() error{c.outputs, c.sums}
+	passes := []func() error{c.outputs, c.sums, c.statistics}
 	switch {
 	case c.only != nil && c.only.IsRaw():
 		passes = []func() error{c.raws, c.places}
 	case c.only != nil && c.only.Kind == model.PerBlock:
 		passes = []func() error{c.blockValues}
+	case c.only != nil && c.only.Kind == model.Sums:
+		passes = []func() error{c.statistics}
 	}
 	if c.result.Blocks = c.Totals.Rows[schema.FamilyBlock]; c.only == nil {
 		passes = []func() error{
-			c.meta, c.blocks, c.blockValues, c.txs, c.raws, c.places, c.inputs, c.outputs, c.assetEntries, c.sums, c.orphans,
+			c.meta, c.blocks, c.blockValues, c.txs, c.raws, c.places, c.inputs, c.outputs, c.assetEntries, c.sums, c.statistics,
+			c.orphans,
 		}
 	}
 	for _, pass := range passes {

@@ -59,7 +59,7 @@ func (c *checker) outputs() error {
 	var checked []*schema.Index
 	for _, x := range c.All {
 		// An index that is being added has values up to its own last block.
-		if x.Kind != model.PerBlock && (x.Active | x.Building).Has(schema.FeatureValues) && (c.only == nil || c.only == x) {
+		if x.Kind.Valid() && (x.Active | x.Building).Has(schema.FeatureValues) && (c.only == nil || c.only == x) {
 			checked = append(checked, x)
 			found[x.Number].values = c.join(x.Family(schema.IndexValue))
 			found[x.Number].relations = c.join(x.Family(schema.IndexRelations))

@@ -300,17 +300,25 @@ func (e *emitter) raw(t *BatchTx) {
 	e.t.RawChecksum += schema.RawChecksum(t.pk, t.Raw)
 }
 
-// WriteRows adds the rows of a resolved batch and its changes of balances and assets to b, and updates t. r must
-// contain the rows of all previous batches. Errors: bad_block if the sum of unspent values exceeds 64 bits, and errors
-// of r.
-func WriteRows(l *schema.Layout, batch *Batch, r storage.Reader, b storage.Batch, t *schema.Totals) error {
+// WriteRows adds the rows of a resolved batch and its changes of balances, assets and statistics to b, and updates t and
+// active. r must contain the rows of all previous batches. Errors: bad_block if the sum of unspent values exceeds 64
+// bits, and errors of r.
+func WriteRows(l *schema.Layout, batch *Batch, r storage.Reader, b storage.Batch, t *schema.Totals, active *ledger.Active) error {
 	e := emitter{Layout: l, batch: batch, b: b, t: t, rows: make([]uint64, l.FamilyCount())}
 	if err := e.emit(); err != nil {
 		return err
 	}
-	if len(batch.Txs) == 0 {
-		return nil
+	s := ledger.Applier{
+		Reader: r, Batch: b, Totals: t, NewFrom: model.UtxoPk(l.FirstPk(batch.Blocks[0].Height)), Derived: batch.derives,
+		Layout: l, Blocks: batch.blockSums(l), Parent: batch.Blocks[0].Parent, Active: active,
 	}
-	s := ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: model.UtxoPk(batch.Txs[0].pk), Derived: batch.derives}
+	if len(batch.Txs) > 0 {
+		s.NewFrom = model.UtxoPk(batch.Txs[0].pk)
+	}
+	if l.Statistics != nil {
+		if err := s.Statistics(l.Statistics, s.Blocks); err != nil {
+			return fmt.Errorf("index %s: %w", l.Statistics.Name, err)
+		}
+	}
 	return s.Apply(&batch.assets, batch.deltas)
 }

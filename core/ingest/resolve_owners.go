@@ -148,7 +148,7 @@ func (v *resolver) setOwners(spend int, row []byte) error {
 	return nil
 }
 
-func hasAccounts(x *schema.Index) bool { return x.Active&schema.AccountFeatures != 0 }
+func hasAccounts(x *schema.Index) bool { return x.Active&schema.SpendFeatures != 0 }
 
 // cachedOwners appends the owners of the output of a spend to all; known is false if the caches did not have all of
 // them.

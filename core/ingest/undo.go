@@ -29,6 +29,7 @@ type Undo struct {
 	height      model.HeightPk      // of the block being removed
 	rows        blockRows           // rows of that block whose keys begin with a pointer
 	txKeys      []txKey             // its transactions, last first
+	removedSums ledger.RemovedSums  // statistics of the removed blocks
 }
 
 // txKey is the pointer of a transaction and the fingerprint of its outpoints.
@@ -74,7 +75,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	defer u.rows.wait()
 	spending := u.readSpends()
 	defer spending()
-	if err := errors.Join(u.blockValues(row.Header), u.txs(), u.raws(from, to), u.values()); err != nil {
+	if err := errors.Join(u.blockValues(row.Header), u.statistics(schema.DayOf(row.Time)), u.txs(), u.raws(from, to), u.values()); err != nil {
 		return tip, err
 	}
 	spent, err := u.inputs(spending)
@@ -121,7 +122,7 @@ func (u *Undo) families() []storage.Family {
 		fs = append(fs, schema.FamilyAssetID)
 	}
 	for _, x := range u.Layout.All {
-		if x.Kind != model.PerBlock && (x.Active | x.Building).Has(schema.FeatureValues) {
+		if x.Kind.Valid() && (x.Active | x.Building).Has(schema.FeatureValues) {
 			fs = append(fs, x.Family(schema.IndexValue))
 		}
 	}
@@ -208,7 +209,7 @@ func (u *Undo) raws(from, to []byte) error {
 // progress, or nil; Undo updates its row counts.
 func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batch, t *schema.Totals, change *schema.IndexChange) *Undo {
 	u := &Undo{Layout: l, cache: c, r: r, b: b, t: t, deltas: ledger.NewDeltas(l, -1), change: change}
-	if change != nil && change.Index.Building&schema.AccountFeatures != 0 {
+	if change != nil && change.Index.Building&schema.SpendFeatures != 0 {
 		u.building = &ledger.Deltas{Index: change.Index, Features: change.Index.Building, Sign: -1}
 	}
 	return u
@@ -221,6 +222,9 @@ func (u *Undo) Finish(tip model.Point) error {
 		d.Sort()
 	}
 	if err := s.Apply(&u.assetDeltas, u.deltas); err != nil {
+		return err
+	}
+	if err := u.removeStatistics(); err != nil {
 		return err
 	}
 	if err := u.undoBuilding(tip); err != nil {

@@ -144,7 +144,7 @@ func (u *Undo) values() error {
 // valuesOf removes the values of x whose birth is in the block. Later occurrences come after the birth in the chain, so
 // they are already removed, or are removed with this block.
 func (u *Undo) valuesOf(x *schema.Index) error {
-	if x.Kind == model.PerBlock || !(x.Active | x.Building).Has(schema.FeatureValues) {
+	if !x.Kind.Valid() || !(x.Active | x.Building).Has(schema.FeatureValues) {
 		return nil
 	}
 	texts := x.Active.Has(schema.FeaturePrefix) || x.Building.Has(schema.FeaturePrefix) && u.change.Covers(u.height)

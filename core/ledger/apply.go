@@ -18,6 +18,12 @@ type Applier struct {
 	NewFrom model.UtxoPk
 	Derived bool // assets are derived: they exist before and after an output has them
 
+	// For statistics of added blocks, otherwise empty.
+	Layout *schema.Layout
+	Blocks []BlockSums // in order, with Active up to Parent, the block before them
+	Parent model.Hash
+	Active *Active
+
 	key, row  []byte // of the current row
 	spentHere []bool // of the current value, by delta: an output that the same blocks spend
 

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"birthmark/core/schema"
@@ -12,6 +13,14 @@ import (
 // addIndex adds the sorted deltas of an index.
 func (a *Applier) addIndex(d *Deltas) error {
 	a.index = d.Index
+	if d.Sign > 0 && d.Features.Has(schema.FeatureStatistics) {
+		if err := a.values(d); err != nil {
+			return fmt.Errorf("index %s: %w", d.Index.Name, err)
+		}
+	}
+	if d.Features&schema.AccountFeatures == 0 {
+		d.Outputs = nil // nothing else needs them
+	}
 	var accounts []accountDelta
 	for len(d.Outputs) > 0 {
 		n := 1

@@ -31,7 +31,7 @@ type OutputDelta struct {
 func NewDeltas(l *schema.Layout, sign int64) []*Deltas {
 	var all []*Deltas
 	for _, x := range l.Indexes {
-		if x.Active&schema.AccountFeatures != 0 {
+		if x.Active&schema.SpendFeatures != 0 {
 			all = append(all, &Deltas{Index: x, Features: x.Active, Sign: sign})
 		}
 	}

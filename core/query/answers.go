@@ -55,6 +55,37 @@ type BlockSummaryAnswer struct {
 	TxCount int    `json:"tx_count"`
 }
 
+// StatisticsNamesAnswer is the series of a database.
+type StatisticsNamesAnswer struct {
+	Chain  string                 `json:"chain"`
+	Series []StatisticsNameAnswer `json:"series"`
+}
+
+// StatisticsNameAnswer is a series.
+type StatisticsNameAnswer struct {
+	Name        string `json:"name"`
+	Unit        string `json:"unit"` // count, bytes, or amount, in the smallest unit of the coin
+	Description string `json:"description"`
+}
+
+// StatisticsAnswer is a page of a series.
+type StatisticsAnswer struct {
+	Chain  string            `json:"chain"`
+	Name   string            `json:"name"`
+	By     string            `json:"by"`   // block, day, week or month
+	Unit   string            `json:"unit"` // as in [StatisticsNameAnswer]
+	Values []StatisticAnswer `json:"values"`
+	Next   *string           `json:"next"`
+}
+
+// StatisticAnswer is the number of a block or a period.
+type StatisticAnswer struct {
+	Height *uint32 `json:"height,omitempty"` // of a block
+	From   int64   `json:"from" csv:"time"`  // unix seconds: the time of a block, or the first second of a period
+	To     int64   `json:"to" csv:"time"`    // the time of a block, or the last second of a period
+	Value  *string `json:"value"`            // nil: unknown
+}
+
 // TxAnswer is one transaction with its inputs resolved.
 type TxAnswer struct {
 	Chain     string         `json:"chain"`

@@ -19,26 +19,12 @@ func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, e
 		if err != nil {
 			return nil, err
 		}
-		s, err := q.Span(r)
+		s, err := l.blockSpan(r)
 		if err != nil {
 			return nil, err
-		}
-		start, err := l.start(model.PkSize)
-		if err != nil {
-			return nil, err
-		}
-		if start != nil {
-			pk, err := model.ParseUtxoPk(start)
-			if err != nil {
-				return nil, err
-			}
-			if !p.Descending {
-				pk = q.LastPk(pk.Height())
-			}
-			s = s.After(pk, p.Descending)
 		}
 		a := &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
-		if s.First = max(s.First, model.UtxoPk(q.FirstPk(0))); s.Empty() {
+		if s.Empty() {
 			return a, nil
 		}
 		from, to := s.First.Height().AppendTo(nil), append(s.Last.Height().AppendTo(nil), 0)

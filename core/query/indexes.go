@@ -52,7 +52,7 @@ func (qs Queries) indexStates(ctx context.Context, of func(*Query) []*schema.Ind
 				if x.IsRaw() {
 					s.Values = w.Rows[schema.FamilyRaw]
 				} else if x.Building.Has(schema.FeatureValues) {
-					s.Values = w.Rows[x.Family(schema.IndexValue)] + w.Rows[x.Family(schema.IndexBlocks)]
+					s.Values = w.Rows[x.Family(schema.IndexValue)] + w.Rows[x.Family(schema.IndexBlocks)] + w.Rows[x.Family(schema.IndexSums)]
 				}
 			}
 			states = append(states, s)

@@ -137,6 +137,8 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 		}
 	case x.Kind == model.PerBlock:
 		a.Values = t.Rows[x.Family(schema.IndexBlocks)] // blocks, because the values are not counted
+	case x.Kind == model.Sums:
+		a.Values = t.Rows[x.Family(schema.IndexSums)] // likewise
 	}
 	if d, own := x.Definition(); own {
 		a.When, a.Value = d.When, d.Value

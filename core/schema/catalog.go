@@ -21,14 +21,17 @@ const (
 	FeatureUnspent
 	FeatureHistory
 	FeaturePrefix
+	FeatureStatistics
 
-	AllFeatures     = FeaturePrefix<<1 - 1
-	AccountFeatures = FeatureBalance | FeatureUnspent | FeatureHistory // spends change these too
+	AllFeatures     = FeatureStatistics<<1 - 1
+	AccountFeatures = FeatureBalance | FeatureUnspent | FeatureHistory
+	SpendFeatures   = AccountFeatures | FeatureStatistics // spends change these too
 )
 
 // FeaturesOf returns the features that the options enable.
 func FeaturesOf(o model.IndexOptions) (p Features) {
-	for part, on := range map[Features]bool{FeatureBalance: o.Balance, FeatureUnspent: o.Unspent, FeatureHistory: o.History, FeaturePrefix: o.Prefix} {
+	for part, on := range map[Features]bool{FeatureBalance: o.Balance, FeatureUnspent: o.Unspent, FeatureHistory: o.History, FeaturePrefix: o.Prefix,
+		FeatureStatistics: o.Statistics} {
 		if on {
 			p |= part
 		}
@@ -64,25 +67,33 @@ type Layout struct {
 	All        []*Index // by number
 	Indexes    []*Index // the active ones of outputs, by number: the order that [model.Key.Index] refers to
 	PerBlock   []*Index // the active ones of blocks, by number
+	Statistics *Index   // the active index of statistics; nil if there is none
 	next       int      // the number of the next index
 	SpendIndex *Index   // the index whose values inputs refer to; nil if they refer to outpoints
 }
 
-// Arrange derives Indexes, PerBlock and SpendIndex from All, and Raw and RawFiles from RawTxs and RawPlaces.
+// Arrange derives Indexes, PerBlock, Statistics and SpendIndex from All, and Raw and RawFiles from RawTxs and RawPlaces.
 func (l *Layout) Arrange() {
 	slices.SortFunc(l.All, func(a, b *Index) int { return a.Number - b.Number })
-	l.Indexes, l.PerBlock = nil, nil
+	l.Indexes, l.PerBlock, l.Statistics = nil, nil, nil
 	for _, x := range l.All {
 		switch {
 		case !x.Active.Has(FeatureValues):
 		case x.Kind == model.PerBlock:
 			l.PerBlock = append(l.PerBlock, x)
+		case x.Kind == model.Sums:
+			l.Statistics = x
 		default:
 			l.Indexes = append(l.Indexes, x)
 		}
 	}
 	l.SpendIndex = l.Active(l.Traits.SpendIndex)
 	l.Raw, l.RawFiles = l.RawTxs.Active != 0, l.RawPlaces.Active != 0
+}
+
+// HasStatistics reports whether the database keeps statistics of blocks.
+func (l *Layout) HasStatistics() bool {
+	return l.Statistics != nil || slices.ContainsFunc(l.Indexes, func(x *Index) bool { return x.Active.Has(FeatureStatistics) })
 }
 
 // Entry returns the index of that name, active or building; nil if there is none.
@@ -161,7 +172,7 @@ func parseIndexes(b []byte) (all []*Index, next int, err error) {
 			*to = string(r.take(int(r.atMost(uint64(len(r.b)), "length of text")), "text"))
 		}
 		switch {
-		case x.Kind > model.PerBlock:
+		case x.Kind > model.Sums:
 			r.fail("unknown kind of index " + x.Name)
 		case x.Active|x.Building > AllFeatures || bytes[3] > 1:
 			r.fail("unknown features of index " + x.Name)
@@ -237,11 +248,11 @@ func (l *Layout) Add(x model.Index, live, coming Features) error {
 
 // CheckFeatures returns bad_option if an index of this kind cannot have the features.
 func (x *Index) CheckFeatures(p Features) error {
-	if x.Kind == model.PerBlock && p&^FeatureValues != 0 {
+	if !x.Kind.Valid() && p&^FeatureValues != 0 {
 		return model.Errorf(model.Usage, "bad_option", "index %s is of blocks: it has no options", x.Name)
 	}
-	if x.Kind == model.OneToOne && p&AccountFeatures != 0 {
-		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: balance, unspent and history do not apply", x.Name)
+	if x.Kind == model.OneToOne && p&SpendFeatures != 0 {
+		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: balance, unspent, history and statistics do not apply", x.Name)
 	}
 	return nil
 }
@@ -340,7 +351,8 @@ func (p Features) Names() []string {
 	for _, part := range []struct {
 		part Features
 		name string
-	}{{FeatureValues, "values"}, {FeatureBalance, "balance"}, {FeatureUnspent, "unspent"}, {FeatureHistory, "history"}, {FeaturePrefix, "prefix"}} {
+	}{{FeatureValues, "values"}, {FeatureBalance, "balance"}, {FeatureUnspent, "unspent"}, {FeatureHistory, "history"}, {FeaturePrefix, "prefix"},
+		{FeatureStatistics, "statistics"}} {
 		if p.Has(part.part) {
 			names = append(names, part.name)
 		}
@@ -409,7 +421,7 @@ func (l *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index
 	if x := l.Active(name); x != nil {
 		return x, nil
 	}
-	if slices.ContainsFunc(l.PerBlock, func(x *Index) bool { return x.Name == name }) {
+	if slices.ContainsFunc(l.All, func(x *Index) bool { return x.Name == name && !x.Kind.Valid() && x.Active != 0 }) {
 		return nil, model.Errorf(model.Usage, "unknown_index", "index %s is of blocks, not of outputs; the database has %s",
 			name, strings.Join(l.Names(), ", "))
 	}

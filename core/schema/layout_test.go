@@ -91,7 +91,13 @@ func goldenRows() (rows []goldenRow) {
 			rows[first+i].family += ", " + x.Kind.String()
 		}
 	}
+	put(valuesFamily, pk.Height().AppendTo(nil), AppendBlockValues(nil, BlockValues{New: 3, Active: 700, First: 500}))
+	put(valuesDayFamily, DayOf(1_600_000_000).AppendTo(nil), AppendDayValues(nil, DayValues{First: pk.Height(), New: 3, Active: 500}))
 	put(blocksFamily, AppendBlocksKey(nil, text, pk.Height()), nil)
+	sums := Statistics{Txs: 2000, Inputs: 5000, Outputs: 6000, Bytes: 1_000_000, Spent: amount, Created: amount, Fees: amount,
+		FeesUnknown: 1, Assets: 2, Mints: 3, Burns: 4}
+	put(sumsFamily, pk.Height().AppendTo(nil), AppendBlockStatistics(nil, &BlockStatistics{Statistics: sums, Unspent: 9, Supply: amount}))
+	put(sumsDayFamily, DayOf(1_600_000_000).AppendTo(nil), AppendDayStatistics(nil, &DayStatistics{Blocks: 144, Statistics: sums}))
 	counts := map[storage.Family]uint64{FamilyBlock: 700_001, FamilyUtxo: 9}
 	change := IndexChange{Index: many, BuiltTo: model.Point{Height: 9, Hash: hash, Slot: 3}, Rows: counts, CleanedTo: pk}
 	for _, m := range metaSchema {
@@ -139,6 +145,8 @@ func sizeOf(field string, many bool) int {
 		return len(Lineage{})
 	case "seq":
 		return 8
+	case "day":
+		return 4
 	case "inverted_balance":
 		return int128Size
 	case "sign", "0", "1", "kind", "live", "coming", "own", "length":
@@ -244,7 +252,7 @@ func TestLayout(t *testing.T) {
 			fmt.Fprintf(&text, "  decoded %s\n", row)
 		}
 	}
-	for _, d := range slices.Concat(Schema, []declaration{rawFamily, placeFamily, sizesFamily}, indexSchema) {
+	for _, d := range slices.Concat(Schema, []declaration{rawFamily, placeFamily, sizesFamily}, outputsSchema, blocksSchema, sumsSchema) {
 		if !shown[d.Name] {
 			t.Errorf("family %s has no golden row", d.Name)
 		}
@@ -297,6 +305,14 @@ func decoded(row goldenRow) (string, error) {
 		t, err := ParseAssetTotalsRow(row.value)
 		return fmt.Sprintf("{Outputs:%d Unspent:%d Holders:%d Mints:%d Burns:%d Minted:%v Burned:%v}",
 			t.Outputs, t.Unspent, t.Holders, t.Mints, t.Burns, &t.Minted, &t.Burned), err
+	case "I_statistics_by_height_pk":
+		return show(ParseBlockValues(row.value))
+	case "I_statistics_by_day":
+		return show(ParseDayValues(row.value))
+	case "I_by_height_pk":
+		return show(ParseBlockStatistics(row.value))
+	case "I_by_day":
+		return show(ParseDayStatistics(row.value))
 	case "I_relations", "I_unspent":
 		return show(x.ParseRelationRow(row.key, row.value))
 	case "I_balance_by_birth_pk":

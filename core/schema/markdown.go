@@ -86,9 +86,11 @@ latter zigzag). Genesis outputs have height 0 and come before the transactions o
 		row(m.name, m.value, m.purpose)
 	}
 	b.WriteString("\n## Every index I\n\n")
-	table(indexSchema[:len(indexSchema)-1])
+	table(outputsSchema)
 	b.WriteString("\n## Every index of blocks I\n\n")
-	table(indexSchema[len(indexSchema)-1:])
+	table(blocksSchema)
+	b.WriteString("\n## The index statistics, with its name as I\n\n")
+	table(sumsSchema)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -41,16 +41,20 @@ const (
 
 // The families of index n are FirstIndexFamily + n*FamiliesPerIndex + one of these.
 const (
-	IndexValue     = iota // value by birth
-	IndexBirth            // birth by value
-	IndexRelations        // later occurrences
-	IndexBalance          // balances, with the option balance
-	IndexHeld             // held assets, with the option balance
-	IndexUnspent          // unspent outputs, with the option unspent
-	IndexHistory          // transactions, with the option history
-	IndexText             // values in the order of their texts, with the option prefix
-	IndexBlocks           // blocks by value, of indexes of blocks
-	IndexRichest          // the largest balances, with the option balance
+	IndexValue          = iota // value by birth
+	IndexBirth                 // birth by value
+	IndexRelations             // later occurrences
+	IndexBalance               // balances, with the option balance
+	IndexHeld                  // held assets, with the option balance
+	IndexUnspent               // unspent outputs, with the option unspent
+	IndexHistory               // transactions, with the option history
+	IndexText                  // values in the order of their texts, with the option prefix
+	IndexBlocks                // blocks by value, of indexes of blocks
+	IndexRichest               // the largest balances, with the option balance
+	IndexStatistics            // numbers of values by block, with the option statistics
+	IndexStatisticsDays        // the same by day
+	IndexSums                  // sums by block, of the index statistics
+	IndexSumsDays              // the same by day
 
 	FirstIndexFamily storage.Family = 64
 	FamiliesPerIndex storage.Family = 16
@@ -73,14 +77,37 @@ func Determined(f storage.Family) bool {
 	return f != FamilyOrphanBlock && f != FamilyPlace && f != FamilySizes && f != FamilySegments
 }
 
-// indexSchema is the families of one index; I is a placeholder for its name.
-var indexSchema = []declaration{
-	valueFamily, birthFamily, relationsFamily, balanceFamily, richestFamily, heldFamily, unspentFamily, historyFamily,
-	textFamily, blocksFamily,
+// The families of one index by its kind; I is a placeholder for its name.
+var (
+	outputsSchema = []declaration{
+		valueFamily, birthFamily, relationsFamily, balanceFamily, richestFamily, heldFamily, unspentFamily, historyFamily,
+		textFamily, valuesFamily, valuesDayFamily,
+	}
+	blocksSchema = []declaration{blocksFamily}
+	sumsSchema   = []declaration{sumsFamily, sumsDayFamily}
+)
+
+// schemaOf returns the families of an index of a kind.
+func schemaOf(kind model.Kind) []declaration {
+	switch kind {
+	case model.PerBlock:
+		return blocksSchema
+	case model.Sums:
+		return sumsSchema
+	}
+	return outputsSchema
 }
 
 func (x *Index) Family(which storage.Family) storage.Family {
 	return FirstIndexFamily + storage.Family(x.Number)*FamiliesPerIndex + which
+}
+
+// StatisticsOf returns the family of the statistics of blocks of an index.
+func StatisticsOf(x *Index) storage.Family {
+	if x.Kind == model.Sums {
+		return IndexSums
+	}
+	return IndexStatistics
 }
 
 // FeatureOf returns the feature that a family of an index belongs to.
@@ -94,6 +121,8 @@ func FeatureOf(which storage.Family) Features {
 		return FeatureHistory
 	case IndexText:
 		return FeaturePrefix
+	case IndexStatistics, IndexStatisticsDays:
+		return FeatureStatistics
 	}
 	return FeatureValues
 }
@@ -104,9 +133,8 @@ func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 		return x.rawDeclarations(p)
 	}
 	var ds []storage.Declaration
-	for _, d := range indexSchema {
-		if !p.Has(FeatureOf(d.Family)) || x.Kind == model.OneToOne && d.Family == IndexRelations ||
-			(x.Kind == model.PerBlock) != (d.Family == IndexBlocks) {
+	for _, d := range schemaOf(x.Kind) {
+		if !p.Has(FeatureOf(d.Family)) || x.Kind == model.OneToOne && d.Family == IndexRelations {
 			continue
 		}
 		own := d.Declaration

@@ -23,6 +23,22 @@ type Output struct {
 	Assets []AssetEntry
 }
 
+// BlockRange returns the range of the keys of the transactions of the block at h. That of the first block of the chain
+// includes genesis transactions, which have height 0.
+func (l *Layout) BlockRange(r storage.Reader, h model.HeightPk) (from, to []byte, err error) {
+	first := h
+	if h == 1 {
+		zero, err := find(r, FamilyBlock, model.HeightPk(0).AppendTo(nil))
+		if err != nil {
+			return nil, nil, err
+		}
+		if zero == nil {
+			first = 0
+		}
+	}
+	return l.FirstPk(first).AppendTo(nil), l.FirstPk(h + 1).AppendTo(nil), nil
+}
+
 // txBatch is the approximate number of transactions, inputs and outputs per batch.
 const txBatch = 8192
 

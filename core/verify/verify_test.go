@@ -310,9 +310,10 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"asset_info_by_birth_pk":        "info of the asset",
 	}
 	// A single block does not determine sums over blocks. Check verifies these.
-	aggregates := []string{"asset_holdings", "asset_totals_by_birth_pk"}
+	aggregates := []string{"asset_holdings", "asset_totals_by_birth_pk", "statistics_by_height_pk", "statistics_by_day"}
 	for _, x := range modeltest.IndexNames {
-		aggregates = append(aggregates, x+"_balance_by_birth_pk", x+"_held_assets", x+"_unspent", x+"_history")
+		aggregates = append(aggregates, x+"_balance_by_birth_pk", x+"_held_assets", x+"_unspent", x+"_history",
+			x+"_statistics_by_height_pk", x+"_statistics_by_day")
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 		says[x+"_texts"] = "found by prefix of " + x
 	}

@@ -123,6 +123,7 @@ func (p *program) app() *cli.App {
 			p.followerCommand(),
 			p.balanceCommand(),
 			p.richestCommand(),
+			p.statsCommand(),
 			p.valuesCommand(),
 			p.assetsCommand(),
 			p.assetCommand(),

@@ -209,6 +209,10 @@ var descriptions = map[string]description{
 			"on bitcoin-sv, for a new database; off: none. The presets explorer and onesat have those of the chain",
 		"runes", textForm,
 	},
+	"statistics": {
+		"sums of blocks and days, and the numbers of new and active values of every index: the index statistics, and its option",
+		"true", switchForm,
+	},
 	"raw_folder": {
 		"with raw: files, the folder of the node's block files if they were moved",
 		"/mnt/old/blocks", textForm,
@@ -349,6 +353,7 @@ func number(least, most float64) form {
 var optionTexts = map[string]string{
 	"balance": "keep the balance of each value", "unspent": "keep the unspent outputs of each value",
 	"history": "keep the history of each value", "prefix": "find values by their beginning",
+	"statistics": "keep the numbers of new and active values per block and day",
 }
 
 // indexesForm accepts presets, and indexes by name. A custom index has a value.

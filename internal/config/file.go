@@ -261,6 +261,7 @@ func (p parser) index(ix *Index, n *yaml.Node) error {
 	}
 	for name, option := range map[string]*bool{
 		"balance": &ix.Options.Balance, "unspent": &ix.Options.Unspent, "history": &ix.Options.History, "prefix": &ix.Options.Prefix,
+		"statistics": &ix.Options.Statistics,
 	} {
 		take(name, func(v string) (err error) { *option, err = ParseSwitch(v); return err })
 	}

@@ -41,6 +41,7 @@ var chainKeys = slices.Concat([]key[Chain]{
 	{name: "compression", set: func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
 	{name: "raw", set: func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseRaw(v); return err }},
 	{name: "assets", set: func(c *Chain, v, _ string) error { return setText(&c.Assets, v) }},
+	{name: "statistics", set: func(c *Chain, v, _ string) (err error) { c.Statistics, err = ParseSwitch(v); return err }},
 	{name: "raw_folder", set: func(c *Chain, v, _ string) error { return setText(&c.RawFolder, v) }},
 	{name: "indexes", set: setIndexes},
 	{name: "password", set: setPassword},

@@ -96,6 +96,6 @@ func expand(names []string) (list []Index) {
 func both(a, b model.IndexOptions) model.IndexOptions {
 	return model.IndexOptions{
 		Balance: a.Balance || b.Balance, Unspent: a.Unspent || b.Unspent, History: a.History || b.History,
-		Prefix: a.Prefix || b.Prefix,
+		Prefix: a.Prefix || b.Prefix, Statistics: a.Statistics || b.Statistics,
 	}
 }

@@ -62,6 +62,7 @@ type Chain struct {
 	Compression     storage.Compression
 	Raw             Raw
 	RawImplied      bool    // Raw follows from a preset: an existing database can lack it
+	Statistics      bool    // the index statistics, and the option statistics of all indexes that can have it
 	Assets          string  // rules that derive assets, such as runes; off: none; empty: not set
 	RawFolder       string  // replaces the stored folder of the node's files
 	Indexes         []Index // in the order they were written; nil: not set
@@ -100,6 +101,7 @@ type Index struct {
 	Options    model.IndexOptions
 	Definition *model.Definition // nil: built in
 	Origin     string            // the place that set it: "birthmark.yaml:7", "--index"
+	Implied    bool              // a default of the chain, because of statistics: an existing database can lack it
 	Optional   bool              // of a preset: ignored on chains without the index, and if it is custom in databases without it
 
 	origins map[string]string // the places that set the keys of its definition

@@ -83,6 +83,7 @@ type ChainView struct {
 	Compression  string               `yaml:"compression" json:"compression"`
 	Raw          Raw                  `yaml:"raw" json:"raw"`
 	Assets       string               `yaml:"assets,omitempty" json:"assets,omitempty"`
+	Statistics   bool                 `yaml:"statistics" json:"statistics"`
 	RawFolder    string               `yaml:"raw_folder,omitempty" json:"raw_folder,omitempty"`
 	Indexes      map[string]IndexView `yaml:"indexes" json:"indexes"`
 	Serve        Serve                `yaml:"serve,omitempty" json:"serve,omitzero"`
@@ -104,7 +105,7 @@ type IndexView struct {
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Challenge: hex.EncodeToString(c.SignetChallenge), Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, Proxy: MaskURI(c.Proxy), SourceWait: c.SourceWait.String(), DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
-		Compression: c.Compression.String(), Raw: c.Raw, Assets: c.Assets, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
+		Compression: c.Compression.String(), Raw: c.Raw, Assets: c.Assets, Statistics: c.Statistics, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 		Segments:  c.Segments.view(),
 		Snapshots: c.Snapshots.view(), Bootstrap: c.Bootstrap, Trust: c.Trust,
 	}

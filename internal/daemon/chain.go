@@ -167,6 +167,7 @@ func At(at string, err error) error {
 // not have is an error; an optional one of a preset is removed from set.
 func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
 	offered := offeredBy(chain)
+	implyStatistics(set, chain)
 	set.Indexes = slices.DeleteFunc(set.Indexes, func(ix config.Index) bool {
 		return ix.Optional && !slices.Contains(offered, ix.Name)
 	})
@@ -176,6 +177,37 @@ func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
 		}
 	}
 	return set.IndexNames(), nil
+}
+
+// implyStatistics adds the index statistics, and the option statistics of all indexes that can have it, if the settings
+// ask for statistics.
+func implyStatistics(set *config.Chain, chain model.Chain) {
+	if !set.Statistics {
+		return
+	}
+	at := set.Origin("statistics")
+	add := func(name string, implied bool) {
+		if !slices.ContainsFunc(set.Indexes, func(ix config.Index) bool { return ix.Name == name }) {
+			set.Indexes = append(set.Indexes, config.Index{Name: name, Origin: at, Implied: implied})
+		}
+	}
+	unset := set.Indexes == nil
+	for _, x := range chain.Indexes() {
+		if x.Always || unset && x.Default {
+			add(x.Name, true)
+		}
+	}
+	add(model.StatisticsIndex, false)
+	for i := range set.Indexes {
+		ix := &set.Indexes[i]
+		kind := model.OneToMany
+		if ix.Definition != nil {
+			kind = ix.Definition.Kind
+		} else if x := slices.IndexFunc(model.AllIndexes(chain), func(x model.Index) bool { return x.Name == ix.Name }); x >= 0 {
+			kind = model.AllIndexes(chain)[x].Kind
+		}
+		ix.Options.Statistics = ix.Options.Statistics || kind == model.OneToMany || kind == model.ManyValued
+	}
 }
 
 func offeredBy(chain model.Chain) []string {

@@ -210,6 +210,9 @@ func (h *Host) findLacks(set *config.Chain, chain model.Chain, have has, serves 
 // settings compares the indexes and the raw transactions that the settings name.
 func (c *comparison) settings() {
 	for _, ix := range c.set.Indexes {
+		if ix.Implied && c.layout.Entry(ix.Name) == nil {
+			continue
+		}
 		need := served.Need{Index: ix.Name, Options: schema.FeaturesOf(ix.Options)}
 		if ix.Optional && ix.Definition != nil {
 			need.Without = "what the preset has index " + ix.Name + " for"

@@ -92,6 +92,7 @@ func (h *Host) checkIndexes(set *config.Chain, s *snapshot.Snapshot) error {
 			set  bool
 		}{
 			{"balance", ix.Options.Balance}, {"unspent", ix.Options.Unspent}, {"history", ix.Options.History}, {"prefix", ix.Options.Prefix},
+			{"statistics", ix.Options.Statistics},
 		} {
 			if option.set && i >= 0 && !slices.Contains(s.Indexes[i].Keeps, option.name) {
 				missing = "option " + option.name + " of "

@@ -35,6 +35,7 @@ type Variant struct {
 	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
 	Tokens       bool // assets are derived: see tokens.go
 	Wide         bool // the pointers of databases are wide
+	Statistics   bool // databases keep statistics, and the blocks are of several days
 	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
 }
 
@@ -44,8 +45,8 @@ func Variants() []Variant {
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
 		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
-		{Name: "like-runes", Coinbase: true, Raw: true, Fingerprints: true, Described: true, Tokens: true, Kept: true},
-		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Unordered: true, Kept: true, Placed: true, Wide: true},
+		{Name: "like-runes", Coinbase: true, Raw: true, Fingerprints: true, Described: true, Tokens: true, Kept: true, Statistics: true},
+		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Unordered: true, Kept: true, Placed: true, Wide: true, Statistics: true},
 	}
 }
 
@@ -82,7 +83,7 @@ func (v Variant) Keep() map[string]model.IndexOptions {
 	if !v.Kept {
 		return nil
 	}
-	all := model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+	all := model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true, Statistics: v.Statistics}
 	return map[string]model.IndexOptions{"address": all, "tag": all, "label": all, "box": {Prefix: true}}
 }
 
@@ -165,6 +166,8 @@ func (c chain) Define(ds []model.Definition) (model.Chain, error) {
 
 // BlockIndexes implements [model.BlockIndexer]: most blocks have one of four makers.
 func (c chain) BlockIndexes() []model.Index {
+	statistics := model.Statistics()
+	statistics.Default = c.v.Statistics
 	return []model.Index{{
 		Name: MakerIndex, Kind: model.PerBlock, Format: hex.EncodeToString, Parse: hex.DecodeString,
 		OfHeader: func(header []byte) ([]byte, error) {
@@ -174,7 +177,7 @@ func (c chain) BlockIndexes() []model.Index {
 			}
 			return maker[:1], nil
 		},
-	}}
+	}, statistics}
 }
 
 // MakerIndex is the name of the index of blocks.

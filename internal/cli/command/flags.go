@@ -92,6 +92,7 @@ func WriteFlags() []cli.Flag {
 		Optional("raw", "also provide raw transactions, for tx --raw; `keep|files|node`: the database stores them (the default), "+
 			"their places in the node's block files, or asks the node for each; keep and files only when the database is created"),
 		String("assets", "derive `ASSETS` from messages in transactions, such as runes of bitcoin or 1sat of bitcoin-sv; only when the database is created"),
+		Bool("statistics", "keep sums of blocks and days, and the numbers of new and active values of every index"),
 		String("segments-keep", "record segments for replicas, and keep a `SIZE` of them, such as 1GiB; off: record none"),
 		String("segments-to", "also publish segments to the folder or s3:// `URL`"),
 	}
