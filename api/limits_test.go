@@ -296,7 +296,7 @@ func TestExpensiveRequestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &counting{release: make(chan struct{})}
 		o := ratelimit.Defaults()
-		o.Expensive, o.Timeout = 4, time.Hour
+		o.Expensive, o.Medium, o.Timeout = 4, 100, time.Hour
 		db := fewBlocks(t)
 		h := guarded(t, db, o, c.view(db))
 		// These requests differ in a parameter only, so each is read and costs 9.

@@ -29,7 +29,7 @@ type Step struct {
 
 	rawChecksum uint64 // of the raw transactions in rows
 
-	sums   []ledger.BlockSums // of the blocks, for statistics
+	sums   []schema.BlockSums // of the blocks, for statistics
 	parent model.Hash         // of the first of them
 }
 
@@ -285,9 +285,9 @@ func (s *Step) readSums(ctx context.Context, r storage.Reader, from, to model.He
 		return err
 	}
 	s.parent = block.Parent
-	sums := ledger.SumsOfRows(ctx, s.layout, r, from, to+1)
+	sums := schema.SumsOfRows(ctx, s.layout, r, from, to+1)
 	if s.x.Kind != model.Sums {
-		sums = ledger.DaysOfRows(r, from, to+1)
+		sums = schema.DaysOfRows(r, from, to+1)
 	}
 	for b, err := range sums {
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -113,7 +112,7 @@ func (c *checker) sumsOfBlocks(x *schema.Index, days map[string][]byte) iter.Seq
 		var last schema.BlockStatistics
 		sums := map[schema.Day]*schema.DayStatistics{}
 		from, to := c.blocksOf(x, schema.FeatureValues)
-		for b, err := range ledger.SumsOfRows(c.ctx, c.Layout, c.r, from, to) {
+		for b, err := range schema.SumsOfRows(c.ctx, c.Layout, c.r, from, to) {
 			if err != nil {
 				yield(blockRow{}, err)
 				return
@@ -146,7 +145,7 @@ func (c *checker) valuesOfBlocks(x *schema.Index, days map[string][]byte) iter.S
 		sums := map[schema.Day]*schema.DayValues{}
 		active := map[schema.Day]map[model.BirthPk]bool{}
 		from, to := c.blocksOf(x, schema.FeatureStatistics)
-		for b, err := range ledger.DaysOfRows(c.r, from, to) {
+		for b, err := range schema.DaysOfRows(c.r, from, to) {
 			var values map[model.BirthPk]bool
 			if err == nil {
 				values, err = c.valuesIn(x, b.Height)

@@ -7,11 +7,11 @@ import (
 )
 
 // blockSums returns the sums of the blocks of a resolved batch; nil if no statistics are kept.
-func (b *Batch) blockSums(l *schema.Layout) []ledger.BlockSums {
+func (b *Batch) blockSums(l *schema.Layout) []schema.BlockSums {
 	if !l.HasStatistics() {
 		return nil
 	}
-	all := make([]ledger.BlockSums, len(b.Blocks))
+	all := make([]schema.BlockSums, len(b.Blocks))
 	for i, block := range b.Blocks {
 		all[i].Point, all[i].Day, all[i].Bytes = block.Point(), schema.DayOf(block.Time), uint64(block.Size)
 	}
@@ -24,7 +24,7 @@ func (b *Batch) blockSums(l *schema.Layout) []ledger.BlockSums {
 		for b.Blocks[at] != t.block {
 			at++
 		}
-		sums := ledger.TxSums{Stated: t.Fee, Genesis: t.genesis}
+		sums := schema.TxSums{Stated: t.Fee, Genesis: t.genesis}
 		for si := t.spends; si < t.spends+len(t.Inputs); si++ {
 			sums.AddInput(b.spends[si].Value)
 		}

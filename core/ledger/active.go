@@ -126,7 +126,7 @@ func (a *activeIndex) day(day schema.Day) *activeDay {
 }
 
 // add adds runs of new blocks, and drops the days that were not used for the longest time.
-func (a *activeIndex) add(blocks []BlockSums, runs []*activeRun, days []schema.Day) {
+func (a *activeIndex) add(blocks []schema.BlockSums, runs []*activeRun, days []schema.Day) {
 	for i := max(0, len(blocks)-activePoints); i < len(blocks); i++ {
 		a.points = append(a.points, blocks[i].Point)
 	}

@@ -20,7 +20,7 @@ type Applier struct {
 
 	// For statistics of added blocks, otherwise empty.
 	Layout *schema.Layout
-	Blocks []BlockSums // in order, with Active up to Parent, the block before them
+	Blocks []schema.BlockSums // in order, with Active up to Parent, the block before them
 	Parent model.Hash
 	Active *Active
 

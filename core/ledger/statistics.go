@@ -10,57 +10,8 @@ import (
 	"birthmark/storage"
 )
 
-// BlockSums are the sums of a block that is added.
-type BlockSums struct {
-	model.Point
-	Day schema.Day
-	schema.Statistics
-}
-
-// TxSums are the sums of a transaction.
-type TxSums struct {
-	Inputs, Outputs int
-	Spent, Created  model.Uint128 // values of inputs and outputs
-	Stated          model.Fee
-	Genesis         bool
-}
-
-// AddInput adds the value of an input.
-func (t *TxSums) AddInput(value uint64) {
-	t.Inputs++
-	t.Spent, _ = t.Spent.Add(model.Uint128Of(value)) // 2^64 values fit
-}
-
-// AddOutput adds the value of an output.
-func (t *TxSums) AddOutput(value uint64) {
-	t.Outputs++
-	t.Created, _ = t.Created.Add(model.Uint128Of(value))
-}
-
-// AddTx adds a transaction. Its fee is the stated one or, unless fees are outputs, inputs minus outputs. Genesis
-// transactions have no fee and are not counted.
-func (b *BlockSums) AddTx(t *TxSums, feeOutputs bool) {
-	b.Inputs, b.Outputs = b.Inputs+uint64(t.Inputs), b.Outputs+uint64(t.Outputs)
-	b.Spent, _ = b.Spent.Add(t.Spent)
-	b.Created, _ = b.Created.Add(t.Created)
-	if t.Genesis {
-		return
-	}
-	b.Txs++
-	left, positive := t.Spent.Sub(t.Created)
-	switch {
-	case t.Stated.Stated:
-		b.Fees, _ = b.Fees.Add(model.Uint128Of(t.Stated.Amount))
-	case t.Inputs == 0:
-	case feeOutputs || !positive:
-		b.FeesUnknown++
-	default:
-		b.Fees, _ = b.Fees.Add(left)
-	}
-}
-
 // Statistics adds the sums of blocks to the rows of x, an index of kind [model.Sums]. The blocks are consecutive.
-func (a *Applier) Statistics(x *schema.Index, blocks []BlockSums) error {
+func (a *Applier) Statistics(x *schema.Index, blocks []schema.BlockSums) error {
 	if len(blocks) == 0 {
 		return nil
 	}

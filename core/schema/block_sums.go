@@ -1,4 +1,4 @@
-package ledger
+package schema
 
 import (
 	"bytes"
@@ -8,15 +8,63 @@ import (
 	"math"
 	"slices"
 
-	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
+// BlockSums are the sums of a block that is added.
+type BlockSums struct {
+	model.Point
+	Day Day
+	Statistics
+}
+
+// TxSums are the sums of a transaction.
+type TxSums struct {
+	Inputs, Outputs int
+	Spent, Created  model.Uint128 // values of inputs and outputs
+	Stated          model.Fee
+	Genesis         bool
+}
+
+// AddInput adds the value of an input.
+func (t *TxSums) AddInput(value uint64) {
+	t.Inputs++
+	t.Spent, _ = t.Spent.Add(model.Uint128Of(value)) // 2^64 values fit
+}
+
+// AddOutput adds the value of an output.
+func (t *TxSums) AddOutput(value uint64) {
+	t.Outputs++
+	t.Created, _ = t.Created.Add(model.Uint128Of(value))
+}
+
+// AddTx adds a transaction. Its fee is the stated one or, unless fees are outputs, inputs minus outputs. Genesis
+// transactions have no fee and are not counted.
+func (b *BlockSums) AddTx(t *TxSums, feeOutputs bool) {
+	b.Inputs, b.Outputs = b.Inputs+uint64(t.Inputs), b.Outputs+uint64(t.Outputs)
+	b.Spent, _ = b.Spent.Add(t.Spent)
+	b.Created, _ = b.Created.Add(t.Created)
+	if t.Genesis {
+		return
+	}
+	b.Txs++
+	left, positive := t.Spent.Sub(t.Created)
+	switch {
+	case t.Stated.Stated:
+		b.Fees, _ = b.Fees.Add(model.Uint128Of(t.Stated.Amount))
+	case t.Inputs == 0:
+	case feeOutputs || !positive:
+		b.FeesUnknown++
+	default:
+		b.Fees, _ = b.Fees.Add(left)
+	}
+}
+
 // SumsOfRows yields the sums of the blocks with from <= height < to, computed from their rows.
-func SumsOfRows(ctx context.Context, l *schema.Layout, r storage.Reader, from, to model.HeightPk) iter.Seq2[BlockSums, error] {
+func SumsOfRows(ctx context.Context, l *Layout, r storage.Reader, from, to model.HeightPk) iter.Seq2[BlockSums, error] {
 	return func(yield func(BlockSums, error) bool) {
-		for kv, err := range r.Scan(schema.FamilyBlock, from.AppendTo(nil), to.AppendTo(nil), false) {
+		for kv, err := range r.Scan(FamilyBlock, from.AppendTo(nil), to.AppendTo(nil), false) {
 			var b BlockSums
 			if err == nil {
 				b, err = sumsOfBlock(ctx, l, r, kv)
@@ -31,7 +79,7 @@ func SumsOfRows(ctx context.Context, l *schema.Layout, r storage.Reader, from, t
 // DaysOfRows yields the blocks with from <= height < to and their days, without other sums.
 func DaysOfRows(r storage.Reader, from, to model.HeightPk) iter.Seq2[BlockSums, error] {
 	return func(yield func(BlockSums, error) bool) {
-		for kv, err := range r.Scan(schema.FamilyBlock, from.AppendTo(nil), to.AppendTo(nil), false) {
+		for kv, err := range r.Scan(FamilyBlock, from.AppendTo(nil), to.AppendTo(nil), false) {
 			var b BlockSums
 			if err == nil {
 				b, err = dayOfBlock(kv)
@@ -48,33 +96,33 @@ func dayOfBlock(kv storage.KV) (BlockSums, error) {
 	if err != nil {
 		return BlockSums{}, err
 	}
-	row, err := schema.ParseBlockRow(kv.Value)
+	row, err := ParseBlockRow(kv.Value)
 	point := model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
-	return BlockSums{Point: point, Day: schema.DayOf(row.Time)}, err
+	return BlockSums{Point: point, Day: DayOf(row.Time)}, err
 }
 
-func sumsOfBlock(ctx context.Context, l *schema.Layout, r storage.Reader, kv storage.KV) (b BlockSums, err error) {
+func sumsOfBlock(ctx context.Context, l *Layout, r storage.Reader, kv storage.KV) (b BlockSums, err error) {
 	h, err := model.ParseHeightPk(kv.Key)
 	if err != nil {
 		return b, err
 	}
-	row, err := schema.ParseBlockRow(kv.Value)
+	row, err := ParseBlockRow(kv.Value)
 	if err != nil {
 		return b, err
 	}
-	b = BlockSums{Point: model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}, Day: schema.DayOf(row.Time)}
+	b = BlockSums{Point: model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}, Day: DayOf(row.Time)}
 	b.Bytes = uint64(row.Size)
 	from, to, err := l.BlockRange(r, h)
 	if err != nil {
 		return b, err
 	}
-	for range keysBetween(r, schema.FamilyAssetID, from, to, &err) {
+	for range keysBetween(r, FamilyAssetID, from, to, &err) {
 		b.Assets++
 	}
 	if err != nil {
 		return b, err
 	}
-	fees, stop := iter.Pull2(r.Scan(schema.FamilyTxHash, from, to, false))
+	fees, stop := iter.Pull2(r.Scan(FamilyTxHash, from, to, false))
 	defer stop()
 	genesis := row.TxCount // transactions of the block that are left, to tell those of the genesis
 	var pks []model.TxPk
@@ -87,7 +135,7 @@ func sumsOfBlock(ctx context.Context, l *schema.Layout, r storage.Reader, kv sto
 		if err != nil {
 			return b, err
 		}
-		_, fee, err := schema.ParseTxHashRow(kv.Value)
+		_, fee, err := ParseTxHashRow(kv.Value)
 		if err != nil {
 			return b, err
 		}
@@ -144,9 +192,12 @@ func keysBetween(r storage.Reader, f storage.Family, from, to []byte, err *error
 	}
 }
 
+// sumsRead is the number of rows of supplies that are read at once.
+const sumsRead = 16 << 10
+
 // addSupply counts the mints and burns of a block. touched is the assets of the outputs that its transactions spend.
 func (b *BlockSums) addSupply(r storage.Reader, from, to []byte, touched map[model.TxPk][]model.AssetBirthPk) error {
-	for kv, err := range r.Scan(schema.FamilyAssets, from, to, false) {
+	for kv, err := range r.Scan(FamilyAssets, from, to, false) {
 		if err != nil {
 			return err
 		}
@@ -154,7 +205,7 @@ func (b *BlockSums) addSupply(r storage.Reader, from, to []byte, touched map[mod
 		if err != nil {
 			return err
 		}
-		entries, err := schema.ParseAssetsRow(pk, kv.Value)
+		entries, err := ParseAssetsRow(pk, kv.Value)
 		if err != nil {
 			return fmt.Errorf("assets of output %v: %w", pk, err)
 		}
@@ -164,14 +215,14 @@ func (b *BlockSums) addSupply(r storage.Reader, from, to []byte, touched map[mod
 	}
 	var keys [][]byte
 	for tx, births := range touched {
-		slices.SortFunc(births, schema.CompareAssetBirths)
+		slices.SortFunc(births, CompareAssetBirths)
 		for _, birth := range slices.Compact(births) {
-			keys = append(keys, schema.AppendSupplyKey(nil, birth, tx))
+			keys = append(keys, AppendSupplyKey(nil, birth, tx))
 		}
 	}
 	slices.SortFunc(keys, bytes.Compare)
-	for part := range slices.Chunk(keys, BatchRows) {
-		rows, err := r.GetMany(schema.FamilyAssetSupply, part)
+	for part := range slices.Chunk(keys, sumsRead) {
+		rows, err := r.GetMany(FamilyAssetSupply, part)
 		if err != nil {
 			return err
 		}
@@ -179,7 +230,7 @@ func (b *BlockSums) addSupply(r storage.Reader, from, to []byte, touched map[mod
 			if value == nil {
 				continue
 			}
-			row, err := schema.ParseSupplyRow(part[i], value)
+			row, err := ParseSupplyRow(part[i], value)
 			if err != nil {
 				return err
 			}
