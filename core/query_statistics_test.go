@@ -153,7 +153,7 @@ func (r *reference) statistics(blocks []*refBlock, name, unit string) (all []que
 		days     int
 	}
 	var periods []*period
-	total := new(big.Int) // of what is unspent, over the days so far
+	total := new(big.Int) // unspent outputs or their value, over the days so far
 	for _, day := range sorted {
 		from, to := day, day.AddDate(0, 0, 1)
 		switch unit {

@@ -40,9 +40,9 @@ func Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// maxUnsent is the number of bytes of a connection up to which the kernel buffers what it cannot send yet. Otherwise it
-// buffers megabytes for each client that does not read: memory that nothing counts, and work for answers that nobody
-// reads. It does not limit what is on its way to a client.
+// maxUnsent is the maximum number of unsent bytes per connection in the kernel. Without it, the kernel buffers megabytes
+// for each client that does not read: memory that nothing counts, and work for answers that nobody reads. Bytes in flight
+// do not count, so the limit does not make a distant client slower.
 const maxUnsent = 128 << 10
 
 // limitUnsent sets the limit for the connections of a listener, which inherit it.

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage"
 )
 
-// reads returns the reads of what the messages of the batch need, and a function that stores the results.
+// reads returns the reads for the messages of the batch, and a function that stores the results.
 func (d *tokens) reads() (reads []*storage.Read, use func() error) {
 	if d == nil {
 		return nil, func() error { return nil }

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // Active has the values that occur on the newest days, by index, so that a value counts once per day. It contains what
@@ -172,19 +173,8 @@ func (a *Applier) values(d *Deltas) error {
 	if len(a.Blocks) == 0 {
 		return nil
 	}
-	first, f := a.Blocks[0].Height, d.Index.Family(schema.IndexStatisticsDays)
-	var days []schema.Day // in the order of their last blocks
-	for i := len(a.Blocks) - 1; i >= 0; i-- {
-		if !slices.Contains(days, a.Blocks[i].Day) {
-			days = append(days, a.Blocks[i].Day)
-		}
-	}
-	slices.Reverse(days)
-	keys := make([][]byte, len(days))
-	for i, day := range days {
-		keys[i] = day.AppendTo(nil)
-	}
-	stored, err := a.Reader.GetMany(f, keys)
+	first, days := a.Blocks[0].Height, a.days()
+	stored, err := a.storedDays(d.Index, days)
 	if err != nil {
 		return err
 	}
@@ -252,6 +242,53 @@ func (a *Applier) values(d *Deltas) error {
 	}
 	active.add(a.Blocks, runs[oldest:], days[oldest:])
 	return a.putValues(d.Index, days, stored, counted)
+}
+
+// days returns the days of the added blocks, in the order of their last blocks.
+func (a *Applier) days() (days []schema.Day) {
+	for i := len(a.Blocks) - 1; i >= 0; i-- {
+		if !slices.Contains(days, a.Blocks[i].Day) {
+			days = append(days, a.Blocks[i].Day)
+		}
+	}
+	slices.Reverse(days)
+	return days
+}
+
+// readDays reads the rows of the days of the added blocks, of all indexes together: in a distant store, each read takes a
+// round trip.
+func (a *Applier) readDays(indexes []*Deltas) error {
+	if len(a.Blocks) == 0 {
+		return nil
+	}
+	var keys [][]byte
+	for _, day := range a.days() {
+		keys = append(keys, day.AppendTo(nil))
+	}
+	a.dayRows = map[*schema.Index]*storage.Read{}
+	var reads []*storage.Read
+	for _, d := range indexes {
+		if d.Features.Has(schema.FeatureStatistics) {
+			read := &storage.Read{Family: d.Index.Family(schema.IndexStatisticsDays), Keys: keys}
+			a.dayRows[d.Index], reads = read, append(reads, read)
+		}
+	}
+	if len(reads) == 0 {
+		return nil
+	}
+	return storage.ReadTogether(a.Reader, reads...)
+}
+
+// storedDays returns the rows of days in the option statistics of x; nil for a day without a row.
+func (a *Applier) storedDays(x *schema.Index, days []schema.Day) ([][]byte, error) {
+	if read := a.dayRows[x]; read != nil {
+		return read.Values, nil
+	}
+	keys := make([][]byte, len(days))
+	for i, day := range days {
+		keys[i] = day.AppendTo(nil)
+	}
+	return a.Reader.GetMany(x.Family(schema.IndexStatisticsDays), keys)
 }
 
 // putValues writes the rows of blocks and days.

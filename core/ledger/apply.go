@@ -31,6 +31,7 @@ type Applier struct {
 	pending []rowUpdates
 	rows    int // that the pending updates replace
 	lists   []*richest
+	dayRows map[*schema.Index]*storage.Read // see readDays
 }
 
 // rowUpdates is changes of rows of one family that wait for the stored rows.
@@ -46,6 +47,9 @@ const BatchRows = 16 << 10
 // Apply adds the changes of assets, and the sorted deltas of each index.
 func (a *Applier) Apply(assets *AssetDeltas, indexes []*Deltas) error {
 	if err := a.assets(assets); err != nil {
+		return err
+	}
+	if err := a.readDays(indexes); err != nil {
 		return err
 	}
 	for _, d := range indexes {

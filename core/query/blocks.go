@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -27,14 +28,7 @@ func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, e
 		if s.Empty() {
 			return a, nil
 		}
-		from, to := s.First.Height().AppendTo(nil), append(s.Last.Height().AppendTo(nil), 0)
-		rows := schema.Rows(q.R, schema.FamilyBlock, from, to, p.Descending, func(key, value []byte) (b blockAt, err error) {
-			if b.height, err = model.ParseHeightPk(key); err == nil {
-				b.BlockRow, err = schema.ParseBlockRow(value)
-			}
-			return b, err
-		})
-		blocks, next, err := page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(q.FirstPk(b.height))) })
+		blocks, next, err := l.blocks(s)
 		for _, b := range blocks {
 			answer := BlockSummaryAnswer{uint32(b.height), q.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount}
 			a.Blocks = append(a.Blocks, answer)
@@ -42,6 +36,42 @@ func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, e
 		a.Next = next
 		return a, err
 	})
+}
+
+// blockSpan is span for a list whose cursors are the first pointers of blocks.
+func (l *list) blockSpan(r Range) (setops.Span, error) {
+	s, err := l.q.Span(r)
+	if err != nil {
+		return s, err
+	}
+	start, err := l.start(model.PkSize)
+	if err != nil {
+		return s, err
+	}
+	if start != nil {
+		pk, err := model.ParseUtxoPk(start)
+		if err != nil {
+			return s, err
+		}
+		if !l.Descending {
+			pk = l.q.LastPk(pk.Height())
+		}
+		s = s.After(pk, l.Descending)
+	}
+	s.First = max(s.First, model.UtxoPk(l.q.FirstPk(0)))
+	return s, nil
+}
+
+// blocks returns the page of the blocks in a span.
+func (l *list) blocks(s setops.Span) ([]blockAt, *string, error) {
+	from, to := s.First.Height().AppendTo(nil), append(s.Last.Height().AppendTo(nil), 0)
+	rows := schema.Rows(l.q.R, schema.FamilyBlock, from, to, l.Descending, func(key, value []byte) (b blockAt, err error) {
+		if b.height, err = model.ParseHeightPk(key); err == nil {
+			b.BlockRow, err = schema.ParseBlockRow(value)
+		}
+		return b, err
+	})
+	return page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(l.q.FirstPk(b.height))) })
 }
 
 // PointAt returns the block at height h, or a NotFound error (above_tip).

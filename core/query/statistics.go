@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -159,14 +158,7 @@ func (l *list) byBlock(a *StatisticsAnswer, x *schema.Index, s *series, r Range)
 		return err
 	}
 	q := l.q
-	from, to := span.First.Height().AppendTo(nil), append(span.Last.Height().AppendTo(nil), 0)
-	rows := schema.Rows(q.R, schema.FamilyBlock, from, to, l.Descending, func(key, value []byte) (b blockAt, err error) {
-		if b.height, err = model.ParseHeightPk(key); err == nil {
-			b.BlockRow, err = schema.ParseBlockRow(value)
-		}
-		return b, err
-	})
-	blocks, next, err := page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(q.FirstPk(b.height))) })
+	blocks, next, err := l.blocks(span)
 	if err != nil {
 		return err
 	}
@@ -191,30 +183,6 @@ func (l *list) byBlock(a *StatisticsAnswer, x *schema.Index, s *series, r Range)
 	}
 	a.Next = next
 	return nil
-}
-
-// blockSpan is span for a list whose cursors are the first pointers of blocks.
-func (l *list) blockSpan(r Range) (setops.Span, error) {
-	s, err := l.q.Span(r)
-	if err != nil {
-		return s, err
-	}
-	start, err := l.start(model.PkSize)
-	if err != nil {
-		return s, err
-	}
-	if start != nil {
-		pk, err := model.ParseUtxoPk(start)
-		if err != nil {
-			return s, err
-		}
-		if !l.Descending {
-			pk = l.q.LastPk(pk.Height())
-		}
-		s = s.After(pk, l.Descending)
-	}
-	s.First = max(s.First, model.UtxoPk(l.q.FirstPk(0)))
-	return s, nil
 }
 
 // pointOfBlock decodes the row of a block; nil: it has no values.
@@ -327,7 +295,7 @@ func (q *Query) periods(x *schema.Index, unit string, first, last schema.Day) (a
 	f, from := x.Family(schema.IndexStatisticsDays), first
 	unspent, supply := new(big.Int), new(big.Int)
 	if x.Kind == model.Sums {
-		f, from = x.Family(schema.IndexSumsDays), schema.FirstDay // what is unspent sums up all days
+		f, from = x.Family(schema.IndexSumsDays), schema.FirstDay // the unspent outputs are a sum over all days
 	}
 	rows := 0
 	for kv, err := range q.R.Scan(f, from.AppendTo(nil), append(last.AppendTo(nil), 0), false) {

@@ -67,7 +67,7 @@ type Layout struct {
 	All        []*Index // by number
 	Indexes    []*Index // the active ones of outputs, by number: the order that [model.Key.Index] refers to
 	PerBlock   []*Index // the active ones of blocks, by number
-	Statistics *Index   // the active index of statistics; nil if there is none
+	Statistics *Index   // the active index of statistics, or nil
 	next       int      // the number of the next index
 	SpendIndex *Index   // the index whose values inputs refer to; nil if they refer to outpoints
 }

@@ -1,26 +1,15 @@
 package esplora
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"birthmark/api/exchange"
-	"birthmark/api/problem"
 	"birthmark/model"
 )
 
-// statusError is an error with its HTTP status. Its text is the whole answer.
-type statusError struct {
-	status int
-	text   string
-}
-
-func (e *statusError) Error() string { return e.text }
-
 func errorf(status int, format string, args ...any) error {
-	return &statusError{status, fmt.Sprintf(format, args...)}
+	return exchange.Errorf(status, format, args...)
 }
 
 var (
@@ -33,30 +22,15 @@ var (
 
 // statusAndText returns the status and the text of an error.
 func statusAndText(err error) (int, string) {
-	if e, ok := errors.AsType[*statusError](err); ok {
-		return e.status, e.text
-	}
-	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Status, p.Detail
-	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return http.StatusRequestEntityTooLarge, "Request body too large"
-	}
-	kind, code := model.KindOf(err)
-	switch {
-	case code == "unknown_block":
-		return statusAndText(errNoBlock)
-	case code == "unknown_tx":
-		return statusAndText(errNoTx)
-	case code == "bad_network":
+	switch _, code := model.KindOf(err); code {
+	case "unknown_block":
+		err = errNoBlock
+	case "unknown_tx":
+		err = errNoTx
+	case "bad_network":
 		return http.StatusBadRequest, "Address on invalid network"
-	case code == "unreachable":
-		return http.StatusGatewayTimeout, err.Error()
-	case kind == model.BadSource, kind == model.Refused, code == "no_raw", code == "unsupported":
-		return http.StatusServiceUnavailable, err.Error()
 	}
-	p := problem.Of(err)
-	return p.Status, p.Detail
+	return exchange.StatusAndText(err, "Request body too large")
 }
 
 // is reports whether an error has a code.

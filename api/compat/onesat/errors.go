@@ -1,27 +1,16 @@
 package onesat
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
-	"birthmark/api/problem"
 	"birthmark/model"
 )
 
-// statusError is an error with its HTTP status.
-type statusError struct {
-	status int
-	text   string
-}
-
-func (e *statusError) Error() string { return e.text }
-
 func errorf(status int, format string, args ...any) error {
-	return &statusError{status, fmt.Sprintf(format, args...)}
+	return exchange.Errorf(status, format, args...)
 }
 
 func badRequest(format string, args ...any) error {
@@ -30,25 +19,9 @@ func badRequest(format string, args ...any) error {
 
 func missing(format string, args ...any) error { return errorf(http.StatusNotFound, format, args...) }
 
-// statusAndText returns the status and the text of an error.
-func statusAndText(err error) (int, string) {
-	if e, ok := errors.AsType[*statusError](err); ok {
-		return e.status, e.text
-	}
-	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Status, p.Detail
-	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return http.StatusRequestEntityTooLarge, "Request Entity Too Large"
-	}
-	switch kind, code := model.KindOf(err); {
-	case code == "bad_address", code == "bad_network":
-		return http.StatusBadRequest, err.Error()
-	case kind == model.BadSource, kind == model.Refused, code == "no_raw", code == "unsupported":
-		return http.StatusServiceUnavailable, err.Error()
-	}
-	p := problem.Of(err)
-	return p.Status, p.Detail
+// failureOf returns the status and the text of an error.
+func failureOf(err error) (int, string) {
+	return exchange.StatusAndText(err, "Request Entity Too Large")
 }
 
 // is reports whether an error has one of some codes.
@@ -64,7 +37,7 @@ func is(err error, codes ...string) bool {
 
 // failure returns the answer of an error. As in 1sat-stack, the form depends on the part of the API.
 func failure(r *request, err error) exchange.Failure {
-	status, text := statusAndText(err)
+	status, text := failureOf(err)
 	text = strings.ToValidUTF8(text, "?")
 	name := "error"
 	switch path := partOf(r); path {

@@ -292,7 +292,7 @@ func manyMetadata(r *request) answer {
 			f, err := v.load(p)
 			if err == nil {
 				all[text] = f.metadata()
-			} else if status, _ := statusAndText(err); status != http.StatusNotFound {
+			} else if status, _ := failureOf(err); status != http.StatusNotFound {
 				return nil, err
 			}
 		}

@@ -141,7 +141,7 @@ func (v *view) births(from, to []byte, descending bool, visit func(model.AssetBi
 	return nil
 }
 
-// firstFrom returns the first rune at or after a height; ok is false if there is none.
+// firstFrom returns the first rune at or after a height; ok is false if no rune follows.
 func (v *view) firstFrom(height model.HeightPk) (birth model.AssetBirthPk, number uint64, ok bool, err error) {
 	err = v.births(v.Query().FirstPk(height).AppendTo(nil), nil, false, func(b model.AssetBirthPk) bool {
 		birth, ok = b, true

@@ -71,8 +71,8 @@ func (v *View) SpentUnconfirmed(tx model.Hash, index uint32) bool {
 	return false
 }
 
-// ConfirmedUnspent yields the outputs of the script that no transaction of the chain spends, in chain order and in
-// batches.
+// ConfirmedUnspent yields the confirmed unspent outputs of the script, also if an unconfirmed transaction spends them, in
+// chain order and in batches.
 func (s *Script) ConfirmedUnspent() iter.Seq2[[]model.UtxoPk, error] {
 	if s.birth == nil {
 		return func(func([]model.UtxoPk, error) bool) {}

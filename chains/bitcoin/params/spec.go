@@ -64,7 +64,7 @@ type Spec struct {
 	Tokens func(n *Network) []Tokens
 
 	// Lock returns the type and the payload of the script that locks an output, for scripts that are not standard as a
-	// whole: their address is that of the lock. It returns [block.Nonstandard] if there is none.
+	// whole: their address is that of the lock. It returns [block.Nonstandard] for other scripts.
 	Lock    func(script []byte) (k block.Kind, payload []byte)
 	LockDoc string // the part of the description of the index address about Lock
 
