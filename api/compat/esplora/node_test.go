@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 
 	"birthmark/api/compat/wallet"
 	"birthmark/core"
+	"birthmark/core/meter"
 	"birthmark/core/pending"
 	"birthmark/internal/testnode/coretest"
 	"birthmark/internal/testrun"
@@ -423,3 +425,41 @@ func (w *nodeWorld) compareMempool(t *testing.T) {
 		w.expect(t, "/tx/"+j.TxID, text(j), jsonType, "10")
 	}
 }
+
+// The client pays for a walk over the mempool, also for the transactions that are no part of the answer.
+func TestWalksOfTheMempoolAreCounted(t *testing.T) {
+	w := newNodeWorld(t)
+	coins := w.node.Coins(t, 20)
+	w.sync(t)
+	w.settle(t)
+	rows := func(endpoint string) int64 {
+		m := meter.New(freely{}, 1<<40, meter.Unit, nil)
+		r := httptest.NewRequest(http.MethodGet, path+endpoint, nil)
+		rec := httptest.NewRecorder()
+		w.ServeHTTP(rec, r.WithContext(meter.With(r.Context(), m)))
+		if rec.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", endpoint, rec.Code, rec.Body)
+		}
+		return m.Cost().Rows
+	}
+	endpoints := []string{"/mempool", "/mempool/txids", "/mempool/txids/page?max_txs=1"}
+	empty := map[string]int64{}
+	for _, endpoint := range endpoints {
+		empty[endpoint] = rows(endpoint)
+	}
+	for _, coin := range coins {
+		w.send(t, coretest.Spend(1000, coin))
+	}
+	w.settle(t)
+	for _, endpoint := range endpoints {
+		if n := rows(endpoint); n < empty[endpoint]+int64(len(coins)) {
+			t.Errorf("%s: %d rows are counted for %d unconfirmed transactions, %d for none", endpoint, n, len(coins), empty[endpoint])
+		}
+	}
+}
+
+// freely is a payer without a limit.
+type freely struct{}
+
+func (freely) Pay(int64) error { return nil }
+func (freely) Release()        {}
