@@ -91,7 +91,7 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 .PHONY: test
 test: test-programs blocks ## run every test
 	@$(call compiling,10 minutes)
-	@$(call timed,tests) $(TEST) -p 3 -timeout 2h $(PACKAGES)
+	@$(call timed,tests) $(TEST) -p 3 -timeout 45m $(PACKAGES)
 
 .PHONY: test-short
 test-short: ## run the quick tests: the inner loop
@@ -110,7 +110,7 @@ CONCURRENT := ./core ./core/backfill ./core/pending/... ./internal/daemon ./inte
 .PHONY: race-concurrent
 race-concurrent: setup ## run the quick tests of the concurrent packages under the race detector
 	@$(call compiling,20 minutes)
-	@$(call timed,race) $(TEST) -race -short -p 2 -timeout 1h $(CONCURRENT)
+	@$(call timed,race) $(TEST) -race -short -p 2 -timeout 30m $(CONCURRENT)
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them

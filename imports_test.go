@@ -95,7 +95,7 @@ var rules = []rule{
 	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	// A protocol imports what protocols share and the packages below its own folder, never another protocol.
 	{from: "api/jsonappend"},
-	{from: "api/exchange", may: []string{"core/meter", "api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
+	{from: "api/exchange", may: []string{"model", "core/meter", "api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/...", may: []string{
 		"model", "core/meter", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
 		"chains/tapyrus/...", "chains/bitcoinsv/...",

@@ -15,7 +15,7 @@ import (
 func TestCommandLinesAreCompleted(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"stat":                                "status",
+		"stat":                                "status stats",
 		"index d":                             "drop",
 		"help index a":                        "add",
 		"find --heig":                         "--height-from --height-to",

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -62,6 +64,7 @@ var notRun = map[string]string{
 // the commands write. Of curl these are sessions.
 var runElsewhere = map[string]string{
 	"docs/scaling.md birthmark…":   "scaling_docs_test.go: TestCommandsInTheScalingPage",
+	"docs/onesat.md birthmark…":    "onesat_test.go: TestOnesatFromBlockFiles",
 	"docs/runes.md birthmark…":     "runes_test.go: TestRunesFromBlockFiles",
 	"docs/snapshots.md birthmark…": "snapshot_test.go: TestCommandsInTheSnapshotPageWork",
 	"README.md curl…":              "docs_test.go: TestRequestsInTheReadmeAreCurrent",
@@ -73,6 +76,8 @@ var runElsewhere = map[string]string{
 var notComplete = map[string]string{
 	"birthmark init":                       "a file of settings exists in the folder of sentences: quickstart.md runs it",
 	"birthmark search TEXT":                "TEXT is a placeholder",
+	"birthmark stats SERIES":               "SERIES is a placeholder",
+	"birthmark find contract…":             "needs an index of bitcoin-sv",
 	"birthmark find --…":                   "needs an index and a value",
 	"birthmark find creation_height…":      "of the example, which the program does not have",
 	"birthmark index add creation_height":  "of the example, which the program does not have",
@@ -453,7 +458,7 @@ func (f *runFolder) run(t *testing.T, c shown) {
 	case strings.Contains(line, "birthmark sync ") && strings.Contains(line, "--follow"):
 		run += " --serve 127.0.0.1:0" // reports when the database is at the tip
 	}
-	cmd := f.command(run)
+	cmd := f.command(t, run)
 	if lasting.MatchString(line) {
 		f.runUntilReady(t, c.at, line, cmd)
 		return
@@ -482,9 +487,21 @@ func (f *runFolder) mapped(c shown) string {
 	return line
 }
 
-// command returns a command that runs a line in the folder.
-func (f *runFolder) command(line string) *exec.Cmd {
-	cmd := exec.Command("bash", "-euo", "pipefail", "-c", line)
+// longestRun is the time after which a command line is ended: none takes a tenth of it, but a line can wait for a node
+// without a stand-in.
+const longestRun = 5 * time.Minute
+
+// command returns a command that runs a line in the folder. The end of the test, and that of [longestRun], kill it.
+func (f *runFolder) command(t *testing.T, line string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(t.Context(), longestRun)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", line)
+	cmd.Cancel = func() error {
+		if context.Cause(ctx) == context.DeadlineExceeded {
+			t.Errorf("%s: neither ended nor ready after %v: does it need a node without a stand-in?", line, longestRun)
+		}
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	cmd.Dir = filepath.Join(f.root, "work")
 	cmd.Env = []string{"PATH=" + f.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(f.root, "home"), "XDG_DATA_HOME=" + filepath.Join(f.root, "data"),
 		"BIRTHMARK_LISTEN=127.0.0.1:0", "BIRTHMARK_MEMORY=128MiB"}
@@ -505,7 +522,6 @@ func (f *runFolder) runUntilReady(t *testing.T, at, line string, cmd *exec.Cmd) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	var said strings.Builder
 	lines, url := bufio.NewScanner(log), ""
 	for url == "" && lines.Scan() {

@@ -426,7 +426,7 @@ func (w *nodeWorld) compareMempool(t *testing.T) {
 	}
 }
 
-// The client pays for a walk over the mempool, also for the transactions that are no part of the answer.
+// The client pays for a walk over the mempool, including the transactions that the answer does not have.
 func TestWalksOfTheMempoolAreCounted(t *testing.T) {
 	w := newNodeWorld(t)
 	coins := w.node.Coins(t, 20)
