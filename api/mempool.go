@@ -55,22 +55,50 @@ func (r *pendingReader) balance(index, text string) (*query.PendingBalanceAnswer
 	}
 	a := &query.PendingBalanceAnswer{State: r.State().String()}
 	received, sent, n := new(big.Int), new(big.Int), new(big.Int)
+	type sums struct {
+		id             []byte
+		received, sent big.Int
+	}
+	var assets []*sums
+	byID := map[string]*sums{}
+	of := func(id []byte) *sums {
+		s := byID[string(id)]
+		if s == nil {
+			s = &sums{id: id}
+			byID[string(id)], assets = s, append(assets, s)
+		}
+		return s
+	}
 	for t := range r.TxsOf(values, 0) {
 		a.TxCount++
 		for o := range outputs(t) {
 			if values.Has(o) {
 				a.OutputCount++
 				received.Add(received, n.SetUint64(o.Value))
+				for _, e := range o.Assets() {
+					s := of(e.ID)
+					s.received.Add(&s.received, e.Amount.Big())
+				}
 			}
 		}
 		for i := range t.Inputs() {
 			if o := t.Inputs()[i].Spends(); values.Has(o) {
 				a.SpentCount++
 				sent.Add(sent, n.SetUint64(o.Value))
+				for _, e := range o.Assets() {
+					s := of(e.ID)
+					s.sent.Add(&s.sent, e.Amount.Big())
+				}
 			}
 		}
 	}
 	a.Received, a.Sent, a.Balance = received.String(), sent.String(), n.Sub(received, sent).String()
+	for _, s := range assets {
+		a.Assets = append(a.Assets, query.PendingAssetBalanceAnswer{
+			Asset: r.Chain.FormatAsset(s.id), Received: s.received.String(), Sent: s.sent.String(),
+			Balance: n.Sub(&s.received, &s.sent).String(),
+		})
+	}
 	return a, nil
 }
 

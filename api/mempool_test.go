@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -158,7 +159,7 @@ func TestMempoolOperations(t *testing.T) {
 	var b query.BalanceAnswer
 	get("/balance/address/aaa?mempool=include", &b)
 	want := query.PendingBalanceAnswer{State: "live", Balance: "-31", Received: "10", Sent: "41", TxCount: 1, OutputCount: 1, SpentCount: 1}
-	if b.Balance != "41" || b.Mempool == nil || *b.Mempool != want {
+	if b.Balance != "41" || b.Mempool == nil || !reflect.DeepEqual(*b.Mempool, want) {
 		t.Errorf("got %+v with %+v", b, b.Mempool)
 	}
 	var hist query.HistoryAnswer

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -150,7 +151,7 @@ func TestUnconfirmedTransactionsOfAWallet(t *testing.T) {
 			t.Fatalf("%s: %v", answer.Body, err)
 		}
 		want.State = a.Mempool.State
-		if *a.Mempool != want || a.Balance != "41" || a.TxCount != 1 {
+		if !reflect.DeepEqual(*a.Mempool, want) || a.Balance != "41" || a.TxCount != 1 {
 			t.Errorf("gap %s: %+v, expected %+v", gap, a.Mempool, want)
 		}
 		var list query.HistoryAnswer

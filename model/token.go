@@ -25,7 +25,8 @@ type Tokens struct {
 type TokenRules interface {
 	// Derive sets the results of a transaction: Held, Births and Supplies. The core calls it in the order of the chain,
 	// for each transaction that has a message, that spends an output with assets, or with which [TokenRules.Begins].
-	// Invalid messages are no errors. Its errors are those of s.
+	// Invalid messages are no errors. Its errors are those of s. Of the outputs it uses their number and their values, of
+	// the inputs only Spent.
 	Derive(t *TokenTx, s TokenState) error
 
 	// Needs returns what Derive may read from the state for a message: assets, and names. The core reads them for many
@@ -43,8 +44,13 @@ type TokenRules interface {
 type TokenTx struct {
 	*Tx
 	Pk    TxPk
-	Block *Block
+	Block *Block       // nil if Unconfirmed is set
 	Spent []TokenInput // one per input
+
+	// Unconfirmed: no block has the transaction. Pk is a position in the next block that later transactions of the mempool
+	// do not have, and not the one that the transaction will have. An asset whose id depends on the position has no id yet:
+	// [TokenBirth.ID] is then the hash of the transaction, and no message can name its birth.
+	Unconfirmed bool
 
 	// Results. The slices are empty before Derive and can be reused after it.
 	Held     []TokenOutput

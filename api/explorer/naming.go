@@ -29,11 +29,37 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 	}
 	e := assetAmount{link: n.v.AssetLink(id)}
 	var u humanize.Unit
+	if a == nil {
+		a = n.unconfirmed(id)
+		if a != nil {
+			e.link = n.v.TxLink(id)
+		}
+	}
 	if a != nil {
 		e.Name, u = n.v.AssetName(a), assetUnit(a)
 	}
 	e.Amount = amountOf(u, amount)
 	return e, nil
+}
+
+// unconfirmed returns an asset that has the unconfirmed transaction that creates it in place of an id; nil: there is none.
+func (n *naming) unconfirmed(id string) *query.AssetAnswer {
+	hash, err := n.v.chain.Model.ParseHash(id)
+	describer, ok := n.v.chain.Model.(model.AssetDescriber)
+	if err != nil || !ok || n.v.overlay == nil {
+		return nil
+	}
+	t := n.v.overlay.Tx(hash)
+	if t == nil {
+		return nil
+	}
+	for _, c := range t.Created {
+		if n.v.chain.Model.FormatAsset(c.ID) == id {
+			d := describer.DescribeAsset(c.Info)
+			return &query.AssetAnswer{Asset: id, Name: d.Name, Decimals: d.Decimals}
+		}
+	}
+	return nil
 }
 
 // maxDecimals is the maximum of decimals that an issuer can declare.

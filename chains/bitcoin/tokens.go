@@ -99,7 +99,11 @@ var runeNames = &model.Fingerprint{
 	},
 }
 
+// formatRune returns the id of a rune as text. That of a rune whose etching is not confirmed is the transaction.
 func formatRune(asset []byte) string {
+	if len(asset) == len(model.Hash{}) {
+		return block.FormatHash(model.Hash(asset))
+	}
 	id, ok := runes.ParseAssetID(asset)
 	if !ok {
 		return ""
@@ -108,6 +112,9 @@ func formatRune(asset []byte) string {
 }
 
 func parseRune(text string) ([]byte, bool) {
+	if etching, ok := block.ParseHash(text); ok {
+		return etching[:], true
+	}
 	id, ok := runes.ParseID(text)
 	asset, exists := id.AssetID()
 	return asset, ok && exists

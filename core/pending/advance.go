@@ -32,6 +32,7 @@ func (p *Pool) Advance(q *query.Query) error {
 			return err
 		}
 		p.orphaned = p.orphaned || !kept
+		p.tokens.forget()
 		p.tip, p.recent = q.Tip, nil
 		return nil
 	}
@@ -51,6 +52,9 @@ func (p *Pool) Advance(q *query.Query) error {
 	}
 	p.tip = q.Tip
 	if err := p.resolveAgain(q, moved); err != nil {
+		return err
+	}
+	if err := p.deriveAgain(q); err != nil {
 		return err
 	}
 	return p.enter(q, p.aside.takeAll())
@@ -241,6 +245,7 @@ func (p *Pool) relocate(t blockTx) error {
 			return err
 		}
 		pks[in.Index], p.coins[pk] = pk, in
+		p.tokens.move(in)
 	}
 	return nil
 }
@@ -268,6 +273,7 @@ func (p *Pool) resolveAgain(q *query.Query, inputs []*Input) error {
 			p.remove(in.Tx, Fate{Reason: Conflict, Block: q.Tip})
 		default:
 			in.Tx.pks[in.Index], p.coins[o.Pk] = o.Pk, in
+			p.tokens.move(in)
 		}
 	}
 	return nil

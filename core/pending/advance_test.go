@@ -43,7 +43,7 @@ func TestBlocksKeepTheTransactionsOfTheNode(t *testing.T) {
 						}
 						return w.list(q, p, false)
 					})
-					before, tip := p.snapshot(), p.tip
+					before, tip := p.Overlay(), p.tip
 					p.orphaned = false
 					w.Orphan(depth)
 					for range max(count, depth+1) {
@@ -52,7 +52,7 @@ func TestBlocksKeepTheTransactionsOfTheNode(t *testing.T) {
 					w.Sync()
 					w.Query(p.Advance)
 					what := fmt.Sprintf("%d blocks after a reorganization of depth %d", count, depth)
-					now := p.snapshot()
+					now := p.Overlay()
 					w.consistent(now)
 					if p.tip != w.Tip() || p.orphaned != (depth > 0) {
 						t.Fatalf("%s: at %v with orphaned %t, the node moved from %v to %v", what, p.tip, p.orphaned, tip, w.Tip())
@@ -65,7 +65,7 @@ func TestBlocksKeepTheTransactionsOfTheNode(t *testing.T) {
 					}
 					kept += len(valid)
 					w.Query(func(q *query.Query) error { return w.list(q, p, false) })
-					same(t, what, dump(p.snapshot()), dump(w.fresh()))
+					same(t, what, dump(p.Overlay()), dump(w.fresh()))
 				}
 			}
 			if kept == 0 {

@@ -107,7 +107,7 @@ func (f *full) enterAll(p *Pool) error {
 			if err := p.Enter(q, f.txs[i:i+fetchSize]); err != nil {
 				return err
 			}
-			p.snapshot() // published
+			p.Overlay() // published
 			p.takeChange()
 		}
 		return nil
@@ -191,7 +191,7 @@ func BenchmarkBlockLeaves(b *testing.B) {
 		b.StartTimer()
 		began := process.CPU()
 		err := f.db.From(ctx, func(q *query.Query) error { return f.pool.Advance(q) })
-		f.pool.snapshot()
+		f.pool.Overlay()
 		f.pool.takeChange()
 		cpu += process.CPU() - began
 		if err != nil {

@@ -69,7 +69,11 @@ func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
 	for i := range inputs {
 		b.read[refOf(&inputs[i])] = found[i]
 	}
-	return b, nil
+	var messages []any
+	for _, t := range list {
+		messages = append(messages, t.Message)
+	}
+	return b, p.tokens.prepare(q, messages, found)
 }
 
 // confirmedWithoutInputs returns the transactions without inputs that are confirmed, such as those from a shielded pool
@@ -161,12 +165,13 @@ type prevout struct {
 	pk     model.UtxoPk // unconfirmed for an output of the overlay
 	parent *Tx          // of the overlay; nil: the output is in the chain
 	output *model.Output
+	tokens []model.TokenAmount // its derived assets, if it is in the chain
 }
 
 // enter enters one transaction, after those of the batch that it spends from.
-func (b *batch) enter(t *model.Unconfirmed) {
+func (b *batch) enter(q *query.Query, t *model.Unconfirmed) error {
 	if b.skipped[t.Hash] == invalid {
-		return
+		return nil
 	}
 	prevouts := make([]prevout, len(t.Inputs))
 	seen := make(map[Outpoint]bool, len(t.Inputs))
@@ -176,13 +181,13 @@ func (b *batch) enter(t *model.Unconfirmed) {
 		switch {
 		case !ok && b.read[refOf(in)] != nil, seen[o.Outpoint] && ok: // spent in the chain, or twice
 			b.skip(t.Hash, invalid)
-			return
+			return nil
 		case !ok && b.own[parentOf(in)] != nil: // not read, since its parent is in the batch, but that did not enter
 			b.ready = append(b.ready, t)
-			return
+			return nil
 		case !ok:
 			b.aside.put(b.Pool, t, parentOf(in))
-			return
+			return nil
 		}
 		prevouts[i], seen[o.Outpoint] = o, true
 	}
@@ -194,20 +199,32 @@ func (b *batch) enter(t *model.Unconfirmed) {
 	for i, o := range prevouts {
 		if o.parent != nil && b.Tx(o.parent.ID) != o.parent { // it was replaced too
 			b.aside.put(b.Pool, t, parentOf(&t.Inputs[i]))
-			return
+			return nil
 		}
 	}
-	b.insert(t, prevouts)
+	var d *derived
+	if b.tokens != nil {
+		var ok bool
+		var err error
+		if d, ok, err = b.derive(q, &t.Tx, b.tokenInputs(q, prevouts)); err != nil {
+			return err
+		} else if !ok {
+			b.skip(t.Hash, evicted)
+			return nil
+		}
+	}
+	b.insert(t, prevouts, d)
 	b.aside.drop(t.Hash)
 	for _, key := range b.keysOf(t) {
 		b.ready = append(b.ready, b.aside.take(key)...)
 	}
+	return nil
 }
 
 // resolve returns the output that an input spends; ok is false if it is not known, or spent in the chain.
 func (b *batch) resolve(in *model.Input) (o prevout, ok bool) {
 	if t := b.parent(in); t != nil {
-		o = prevout{Outpoint{t.ID, in.Index}, unconfirmed, t, nil}
+		o = prevout{Outpoint{t.ID, in.Index}, unconfirmed, t, nil, nil}
 		if in.Value != nil {
 			o.Index, _ = t.boxAt(b.boxes, in.Value)
 		}
@@ -218,5 +235,5 @@ func (b *batch) resolve(in *model.Input) (o prevout, ok bool) {
 	if found == nil || found.Spent {
 		return o, false
 	}
-	return prevout{Outpoint{found.Tx, found.Index}, found.Pk, nil, &found.Output}, true
+	return prevout{Outpoint{found.Tx, found.Index}, found.Pk, nil, &found.Output, found.Tokens}, true
 }

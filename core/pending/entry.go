@@ -11,35 +11,37 @@ import (
 	"birthmark/model"
 )
 
-// insert adds a transaction whose inputs are resolved to the tables.
-func (p *Pool) insert(u *model.Unconfirmed, prevouts []prevout) {
-	p.arrived++
+// insert adds a transaction whose inputs are resolved to the tables, with derived assets if there are any.
+func (p *Pool) insert(u *model.Unconfirmed, prevouts []prevout, d *derived) {
 	t := &Tx{
-		ID: u.Hash, Arrival: p.arrived, Size: u.Size, VSize: u.VSize, Weight: u.Weight, FirstOutput: u.FirstOutput,
-		Mints: u.Mints, seen: u.Seen.UnixNano(),
+		ID: u.Hash, Size: u.Size, VSize: u.VSize, Weight: u.Weight, FirstOutput: u.FirstOutput,
+		Mints: u.Mints, seen: u.Seen.UnixNano(), tokens: d, tokenOutput: u.TokenOutput,
 		inputs: make([]Input, len(prevouts)), outputs: make([]coin, len(u.Outputs)), pks: make([]model.UtxoPk, len(prevouts)),
 	}
 	if u.Seen.IsZero() {
 		t.seen = p.now().UnixNano()
 	}
-	data := make([]byte, 0, packedSize(u, prevouts))
+	assets := func(o *model.Output, _ []model.TokenAmount) []Asset { return statedAssets(o) }
+	if p.tokens != nil {
+		t.Mints, t.Created = p.tokens.mintsOf(d), d.created()
+		assets = func(_ *model.Output, derived []model.TokenAmount) []Asset { return p.tokens.assetsOf(derived) }
+	}
+	data := make([]byte, 0, packedSize(u, prevouts)+p.derivedSize(u, prevouts, d))
 	for i := range u.Outputs {
-		data, t.outputs[i] = pack(data, &u.Outputs[i])
+		data, t.outputs[i] = pack(data, &u.Outputs[i], assets(&u.Outputs[i], d.of(i)))
 	}
 	in, v := new(big.Int), new(big.Int)
 	for i, o := range prevouts {
 		x := &t.inputs[i]
 		*x = Input{Outpoint: o.Outpoint, Index: uint32(i), Tx: t}
 		if o.parent == nil {
-			data, x.coin = pack(data, o.output)
-			p.coins[o.pk] = x
+			data, x.coin = pack(data, o.output, assets(o.output, o.tokens))
 		} else {
 			spent, _ := o.parent.OutputAt(o.Index)
 			x.coin = coin{spent.Value, uint32(len(data)), uint32(len(data) + len(spent.keys))}
 			data = append(data, spent.keys...)
 		}
 		t.pks[i] = o.pk
-		p.spends.Set(spendRow{prefixOf(&x.Outpoint.Tx), x})
 		in.Add(in, v.SetUint64(x.coin.value))
 	}
 	t.data = data
@@ -47,10 +49,27 @@ func (p *Pool) insert(u *model.Unconfirmed, prevouts []prevout) {
 	if len(u.Raw) > 0 {
 		raw := append(make([]byte, 0, len(u.Raw)), u.Raw...) // the source may share its memory
 		t.raw.Store(&raw)
+	}
+	p.add(t)
+}
+
+// add adds a transaction to the tables, as the newest.
+func (p *Pool) add(t *Tx) {
+	p.arrived++
+	t.Arrival = p.arrived
+	for i := range t.inputs {
+		x := &t.inputs[i]
+		if pk := t.pks[i]; pk != unconfirmed {
+			p.coins[pk] = x
+		}
+		p.spends.Set(spendRow{prefixOf(&x.Outpoint.Tx), x})
+	}
+	if raw := t.Raw(); raw != nil {
 		p.bySize.Set(t)
 		p.raws += int64(len(raw))
 		p.memory += int64(len(raw))
 	}
+	t.extra = t.tokens.cost()
 	p.txs.Set(txRow{prefixOf(&t.ID), t})
 	p.arrivals.Set(t)
 	p.rates.Set(rateRow{t.Rate(), t})
@@ -76,8 +95,8 @@ func (p *Pool) insert(u *model.Unconfirmed, prevouts []prevout) {
 
 // packedSize returns the size of [Tx.data].
 func packedSize(u *model.Unconfirmed, prevouts []prevout) (n int) {
-	const number = 5 // bytes of the numbers of an entry, at most, for an entry of less than 128 MiB
-	add := func(o *model.Output) {
+	const number = 5               // bytes of the numbers of an entry, at most, for an entry of less than 128 MiB
+	add := func(o *model.Output) { // without derived assets
 		n += 2
 		for _, k := range o.Keys {
 			n += len(k.Value) + 2
@@ -98,6 +117,20 @@ func packedSize(u *model.Unconfirmed, prevouts []prevout) (n int) {
 		} else if spent, ok := o.parent.OutputAt(o.Index); ok {
 			n += len(spent.keys)
 		}
+	}
+	return n
+}
+
+// derivedSize returns the size of the derived assets in [Tx.data]; those of outputs of the overlay are in packedSize.
+func (p *Pool) derivedSize(u *model.Unconfirmed, prevouts []prevout, d *derived) (n int) {
+	if d == nil {
+		return 0
+	}
+	for i := range u.Outputs {
+		n += p.tokens.sizeOf(d.of(i))
+	}
+	for _, o := range prevouts {
+		n += p.tokens.sizeOf(o.tokens)
 	}
 	return n
 }

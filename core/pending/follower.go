@@ -170,7 +170,7 @@ func (f *Follower) publish() {
 		return
 	}
 	old := f.Standing()
-	s := &Standing{Tip: f.pool.tip, Overlay: f.pool.snapshot(), moved: make(chan struct{})}
+	s := &Standing{Tip: f.pool.tip, Overlay: f.pool.Overlay(), moved: make(chan struct{})}
 	change := f.pool.takeChange()
 	if old.Tip == s.Tip && old.state == s.state && old.wanted == s.wanted && change.empty() {
 		return

@@ -50,8 +50,8 @@ func dump(o *Overlay) []string {
 	var lines []string
 	for t := range o.Arrivals(0) {
 		a := o.Ancestors(t)
-		line := fmt.Sprintf("%v size %d %d %d fee %d %t ancestors %v parent %t seen %v first %d raw %q mints %d",
-			t.ID, t.Size, t.VSize, t.Weight, t.Fee, t.FeeKnown, a, o.UnconfirmedParent(t), t.Seen().Unix(), t.FirstOutput, t.Raw(), len(t.Mints))
+		line := fmt.Sprintf("%v size %d %d %d fee %d %t ancestors %v parent %t seen %v first %d raw %q mints %s",
+			t.ID, t.Size, t.VSize, t.Weight, t.Fee, t.FeeKnown, a, o.UnconfirmedParent(t), t.Seen().Unix(), t.FirstOutput, t.Raw(), mintsText(t.Mints))
 		for i := range t.Inputs() {
 			in := &t.Inputs()[i]
 			line += fmt.Sprintf("\n  in %d %v:%d %s", in.Index, in.Outpoint.Tx, in.Outpoint.Index, outputText(in.Spends()))
@@ -80,13 +80,22 @@ func dump(o *Overlay) []string {
 	return append(lines, fmt.Sprintf("totals %d %d %d %d", i.Count, i.Size, i.VSize, i.Fees))
 }
 
+func mintsText(mints []model.Mint) string {
+	var text []string
+	for _, m := range mints {
+		text = append(text, fmt.Sprintf("%q %v", m.Asset, m.Amount))
+	}
+	slices.Sort(text)
+	return strings.Join(text, " ")
+}
+
 func outputText(o Output) string {
 	text := []string{fmt.Sprint(o.Value)}
 	for x, v := range o.Keys() {
 		text = append(text, fmt.Sprintf("%d=%q", x, v))
 	}
 	for _, a := range o.Assets() {
-		text = append(text, fmt.Sprintf("asset %q %d", a.ID, a.Amount))
+		text = append(text, fmt.Sprintf("asset %q %v", a.ID, a.Amount))
 	}
 	slices.Sort(text[1:])
 	return strings.Join(text, " ")
@@ -116,7 +125,9 @@ type world struct {
 }
 
 func newWorld(t testing.TB, v modeltest.Variant, seed uint64) *world {
-	return &world{pendingtest.New(t, v, seed), t}
+	w := &world{pendingtest.New(t, v, seed), t}
+	w.Wishes = v.Tokens
+	return w
 }
 
 func (w *world) consistent(o *Overlay) {
@@ -302,6 +313,9 @@ func (w *world) mineEverything(o *Overlay) {
 			w.t.Fatalf("value %d %q: received %s and sent %s after the block, expected %d and %d", v.Index, v.Value, b.Received, b.Sent, received, sent)
 		}
 	}
+	if w.Variant.Tokens {
+		w.derivedEqual(o, block)
+	}
 	coretest.Rollback(w.t, w.DB, tip)
 }
 
@@ -336,7 +350,7 @@ func (w *world) list(q *query.Query, p *Pool, behind bool) error {
 func (w *world) fresh() *Overlay {
 	p := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
 	w.Query(func(q *query.Query) error { return p.Enter(q, w.Fetch(w.IDs())) })
-	return p.snapshot()
+	return p.Overlay()
 }
 
 // historyRounds is the number of rounds of a random history. A larger number means more histories, because the
@@ -372,7 +386,7 @@ type counts struct {
 
 func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
 	t, p := w.t, NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
-	old := p.snapshot()
+	old := p.Overlay()
 	var kept *Overlay
 	var keptText []string
 	for n := range rounds {
@@ -389,7 +403,7 @@ func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
 			}
 			return w.list(q, p, behind)
 		})
-		now, change := p.snapshot(), p.takeChange()
+		now, change := p.Overlay(), p.takeChange()
 		done.touched += len(change.Touched)
 		done.needless += touchedExactly(t, old, now, &change)
 		old = now

@@ -35,7 +35,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	t.Run("serialized bytes", func(t *testing.T) {
 		p := filledPool(t, w, 40, all.memory-all.raws/2, time.Now)
-		o := p.snapshot()
+		o := p.Overlay()
 		p.opened, p.filled = true, true
 		if o.Count() != all.Count() || p.state() != Live || p.memory > p.limit {
 			t.Fatalf("%+v, %d bytes, state %v", o.Info(), p.memory, p.state())
@@ -55,7 +55,7 @@ func TestMemoryLimit(t *testing.T) {
 	t.Run("low fee rates", func(t *testing.T) {
 		p := filledPool(t, w, 40, (all.memory-all.raws)/2, time.Now)
 		p.opened, p.filled = true, true
-		o := p.snapshot()
+		o := p.Overlay()
 		w.consistent(o)
 		if p.state() != Partial || p.memory > p.limit || o.Count() == 0 || o.Count() >= all.Count() {
 			t.Fatalf("%+v, %d bytes, state %v", o.Info(), p.memory, p.state())
@@ -136,7 +136,7 @@ func TestFates(t *testing.T) {
 	if gone := p.Gone(first.Hash); gone == nil || gone.Reason != Replaced || gone.By != second.Hash || gone.At != now.Unix() {
 		t.Errorf("the first: %+v", gone)
 	}
-	before := p.snapshot()
+	before := p.Overlay()
 	p.Drop([]*Tx{p.Tx(second.Hash)})
 	if gone := p.Gone(second.Hash); gone == nil || gone.Reason != Dropped || gone.Reason.String() != "dropped" {
 		t.Errorf("the second: %+v", gone)

@@ -110,9 +110,10 @@ const (
 	Conflict                // a block has a transaction that spends one of its inputs, or one of an ancestor
 	Dropped                 // the source no longer has it
 	Evicted                 // it was left out to save memory
+	Changed                 // a block changed its derived assets, or those of an ancestor: it is back with others
 )
 
-var reasonNames = [...]string{"confirmed", "replaced", "conflict", "dropped", "evicted"}
+var reasonNames = [...]string{"confirmed", "replaced", "conflict", "dropped", "evicted", "changed"}
 
 // String returns the reason as written in answers.
 func (r Reason) String() string { return reasonNames[r] }

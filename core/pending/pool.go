@@ -29,6 +29,7 @@ type Pool struct {
 	aside   aside                   // transactions whose inputs are not known
 	skipped map[model.Hash]skipped  // transactions of the source that are not in the overlay
 	change  Change                  // since the last publication
+	tokens  *tokens                 // nil: the chain derives no assets
 
 	opened, filled, behind, old bool // see state
 	orphaned                    bool // a reorganization removed blocks; the follower resets it
@@ -72,6 +73,7 @@ func (p *Pool) Reset(indexes []string) {
 	p.bySize = btree.NewBTreeGOptions(func(a, b *Tx) bool {
 		return a.Size > b.Size || a.Size == b.Size && a.Arrival < b.Arrival
 	}, btree.Options{NoLocks: true})
+	p.tokens = newTokens(&p.traits)
 	p.raws, p.recent, p.filled, p.wanted = 0, nil, false, 0
 	p.change = Change{All: true}
 }
@@ -101,8 +103,8 @@ func (p *Pool) partial() bool {
 	return false
 }
 
-// snapshot returns the overlay as it is now.
-func (p *Pool) snapshot() *Overlay {
+// Overlay returns the overlay as it is now.
+func (p *Pool) Overlay() *Overlay {
 	return &Overlay{tables: p.tables.copy(), state: p.state(), filled: p.filled, indexes: p.indexes, wanted: p.wanted}
 }
 
@@ -132,7 +134,9 @@ func (p *Pool) enter(q *query.Query, txs []*model.Unconfirmed) error {
 			return err
 		}
 		for _, t := range b.order {
-			b.enter(t)
+			if err := b.enter(q, t); err != nil {
+				return err
+			}
 		}
 		txs = b.ready
 	}

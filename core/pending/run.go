@@ -33,7 +33,7 @@ func NewFollower(o Options) *Follower {
 		Options: o, pool: NewPool(o.Traits, o.Memory, o.Now),
 		feed: &feedNode{moved: make(chan struct{})}, wake: make(chan struct{}, 1), reopen: make(chan struct{}, 1),
 	}
-	f.current.Store(&Standing{Overlay: f.pool.snapshot(), moved: make(chan struct{})})
+	f.current.Store(&Standing{Overlay: f.pool.Overlay(), moved: make(chan struct{})})
 	return f
 }
 

@@ -29,7 +29,8 @@ type Tx struct {
 	FirstOutput uint32
 	FeeKnown    bool
 
-	Mints []model.Mint
+	Mints   []model.Mint
+	Created []Created // the derived assets that it creates, if they have an info
 
 	seen    int64 // Unix nanoseconds
 	inputs  []Input
@@ -40,7 +41,22 @@ type Tx struct {
 	// pks are the pointers of the outputs that the inputs spend; unconfirmed for an output of the overlay. Only the
 	// writer uses them.
 	pks []model.UtxoPk
+
+	// tokens are the derived assets; nil: none, and no message. Only the writer uses it, and changes it after a block.
+	tokens      *derived
+	tokenOutput uint32 // see [model.Tx.TokenOutput]
+	extra       int64  // bytes that tokens needed when the transaction entered
 }
+
+// Asset is an asset entry of an output. The id of a derived asset whose creation is not confirmed can be another one
+// after it: see [model.TokenTx].
+type Asset struct {
+	ID     []byte
+	Amount model.Uint128
+}
+
+// Created is an asset that a transaction creates: see [model.TokenBirth].
+type Created struct{ ID, Info []byte }
 
 // Input is an input of an unconfirmed transaction.
 type Input struct {
@@ -158,32 +174,51 @@ func (o Output) HasAny(index int) bool {
 }
 
 // Assets returns the asset entries of the output.
-func (o Output) Assets() (assets []model.Asset) {
+func (o Output) Assets() (assets []Asset) {
+	r := packed(o.keys[o.keySize():])
+	for len(r) > 0 {
+		assets = append(assets, Asset{r.bytes(), r.number128()})
+	}
+	return assets
+}
+
+// keySize returns the number of bytes before the assets.
+func (o Output) keySize() int {
 	r := packed(o.keys)
 	for n := r.number(); n > 0; n-- {
 		r.number()
 		r.bytes()
 	}
-	for len(r) > 0 {
-		assets = append(assets, model.Asset{ID: r.bytes(), Amount: r.number()})
+	return len(o.keys) - len(r)
+}
+
+// statedAssets returns the assets that an output states itself.
+func statedAssets(o *model.Output) (assets []Asset) {
+	for _, a := range o.Assets {
+		assets = append(assets, Asset{a.ID, model.Uint128Of(a.Amount)})
 	}
 	return assets
 }
 
-// pack appends the values and the assets of an output to data.
-func pack(data []byte, o *model.Output) ([]byte, coin) {
+// pack appends the values of an output and its assets to data.
+func pack(data []byte, o *model.Output, assets []Asset) ([]byte, coin) {
 	c := coin{value: o.Value, from: uint32(len(data))}
 	data = binary.AppendUvarint(data, uint64(len(o.Keys)))
 	for _, k := range o.Keys {
 		data = binary.AppendUvarint(data, uint64(k.Index))
 		data = append(binary.AppendUvarint(data, uint64(len(k.Value))), k.Value...)
 	}
-	for _, a := range o.Assets {
-		data = append(binary.AppendUvarint(data, uint64(len(a.ID))), a.ID...)
-		data = binary.AppendUvarint(data, a.Amount)
-	}
+	data = appendAssets(data, assets)
 	c.to = uint32(len(data))
 	return data, c
+}
+
+func appendAssets(data []byte, assets []Asset) []byte {
+	for _, a := range assets {
+		data = append(binary.AppendUvarint(data, uint64(len(a.ID))), a.ID...)
+		data = a.Amount.AppendUvarint(data)
+	}
+	return data
 }
 
 // packed is the unread rest of the bytes that pack appended.
@@ -191,6 +226,12 @@ type packed []byte
 
 func (p *packed) number() uint64 {
 	n, size := binary.Uvarint(*p)
+	*p = (*p)[size:]
+	return n
+}
+
+func (p *packed) number128() model.Uint128 {
+	n, size, _ := model.Uvarint128(*p) // pack appended it
 	*p = (*p)[size:]
 	return n
 }
@@ -227,5 +268,24 @@ const (
 // cost returns the memory that the transaction needs without its serialized bytes.
 func (t *Tx) cost(values int) int64 {
 	return txCost + int64(len(t.inputs))*inputCost + int64(len(t.outputs))*int64(unsafe.Sizeof(coin{})) +
-		int64(cap(t.data)) + int64(values)*valueCost
+		int64(cap(t.data)) + int64(values)*valueCost + t.extra
+}
+
+// Memory of derived assets, in bytes.
+const (
+	derivedCost = int64(unsafe.Sizeof(derived{})) + 300 // with a short message
+	heldCost    = int64(unsafe.Sizeof(model.TokenOutput{}))
+	birthCost   = int64(unsafe.Sizeof(model.TokenBirth{})) + 150
+)
+
+// cost returns the memory that derived assets need in addition to their entries in [Tx.data].
+func (d *derived) cost() (n int64) {
+	if d == nil {
+		return 0
+	}
+	for _, amounts := range d.spent {
+		n += int64(unsafe.Sizeof(amounts)) + int64(len(amounts))*heldCost
+	}
+	return n + derivedCost + int64(len(d.held))*heldCost + int64(len(d.births))*birthCost +
+		int64(len(d.supplies))*int64(unsafe.Sizeof(model.TokenSupply{}))
 }

@@ -11,6 +11,16 @@ type PendingBalanceAnswer struct {
 	TxCount     int    `json:"tx_count"`
 	OutputCount int    `json:"output_count"` // outputs that they create
 	SpentCount  int    `json:"spent_count"`  // outputs that they spend, confirmed or not
+
+	Assets []PendingAssetBalanceAnswer `json:"assets,omitempty"` // in the order of first occurrence
+}
+
+// PendingAssetBalanceAnswer is the change of what a value has of an asset by unconfirmed transactions.
+type PendingAssetBalanceAnswer struct {
+	Asset    string `json:"asset"`
+	Balance  string `json:"balance"` // the change: received minus sent
+	Received string `json:"received"`
+	Sent     string `json:"sent"`
 }
 
 // PendingHistoryAnswer is the unconfirmed transactions that pay to a value or spend from it, in the order of arrival.
@@ -75,6 +85,15 @@ type PendingTxAnswer struct {
 	Inputs  []PendingInputAnswer  `json:"inputs"`
 	Outputs []PendingOutputAnswer `json:"outputs"`
 	Mints   []MintAnswer          `json:"mints,omitempty"`
+	Creates []PendingCreateAnswer `json:"creates,omitempty"` // derived assets that are described
+}
+
+// PendingCreateAnswer is an asset that an unconfirmed transaction creates.
+type PendingCreateAnswer struct {
+	Asset       string `json:"asset"` // of a rune the transaction: the id of a rune depends on its block
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	Decimals    *int   `json:"decimals,omitempty"`
 }
 
 // PendingInputAnswer is the output that an input of an unconfirmed transaction spends.

@@ -139,7 +139,10 @@ func (c chain) Traits() model.Traits {
 
 // fingerprint is f and eight bytes in hex.
 var fingerprint = &model.Fingerprint{
-	Of: func(id, _ []byte) []byte {
+	Of: func(id, info []byte) []byte {
+		if name, ok := nameInInfo(info); ok {
+			return wishName(name)
+		}
 		sum := sha256.Sum256(id)
 		return sum[:8]
 	},

@@ -114,6 +114,14 @@ type rules struct{}
 
 // Needs implements [model.TokenRules]. The births of assets are not known before.
 func (rules) Needs(m any) (assets []model.AssetBirthPk, names [][]byte) {
+	if w, ok := m.(*TokenWish); ok {
+		for _, name := range []string{w.Mint, w.Create} {
+			if name != "" {
+				names = append(names, wishName(name))
+			}
+		}
+		return nil, names
+	}
 	for _, v := range m.(*message).moves {
 		names = append(names, fingerprint.Of(v.id, nil))
 	}
@@ -157,7 +165,16 @@ func (rules) Derive(t *model.TokenTx, s model.TokenState) error {
 			add(a.Asset, a.Amount)
 		}
 	}
+	if w, ok := t.Message.(*TokenWish); ok {
+		return w.derive(t, s)
+	}
 	m, _ := t.Message.(*message)
+	if m == nil && int(t.TokenOutput) >= len(t.Outputs) {
+		for _, asset := range order {
+			t.Supplies = append(t.Supplies, model.TokenSupply{Asset: asset, Burned: left[asset]})
+		}
+		return nil
+	}
 	if m == nil {
 		for _, asset := range order {
 			t.Held = append(t.Held, model.TokenOutput{Output: int(t.TokenOutput), TokenAmount: model.TokenAmount{Asset: asset, Amount: left[asset]}})

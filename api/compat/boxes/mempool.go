@@ -170,7 +170,7 @@ func (v *View) Inputs(ids []sigma.ID) ([]*Box, error) {
 // PendingBoxesWith returns the boxes with a token that unconfirmed transactions create, in the order of arrival.
 func (v *View) PendingBoxesWith(token sigma.ID) ([]Box, error) {
 	return v.pendingBoxes(v.PendingAsset(token), func(o pending.Output) bool {
-		return slices.ContainsFunc(o.Assets(), func(a model.Asset) bool { return string(a.ID) == string(token[:]) })
+		return slices.ContainsFunc(o.Assets(), func(a pending.Asset) bool { return string(a.ID) == string(token[:]) })
 	})
 }
 

@@ -316,7 +316,10 @@ func (v *View) pendingTx(t *pending.Tx) (*Tx, error) {
 		outputs: func() ([]model.Output, error) {
 			outputs := make([]model.Output, len(addresses))
 			for i := range outputs {
-				outputs[i] = model.Output{Value: t.Output(i).Value, Assets: t.Output(i).Assets()}
+				outputs[i].Value = t.Output(i).Value
+				for _, a := range t.Output(i).Assets() {
+					outputs[i].Assets = append(outputs[i].Assets, model.Asset{ID: a.ID, Amount: a.Amount.Lo})
+				}
 			}
 			return outputs, nil
 		},

@@ -2,9 +2,13 @@ package onesat_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -12,6 +16,9 @@ import (
 	"birthmark/chains/bitcoinsv"
 	"birthmark/core"
 	"birthmark/core/coretest"
+	"birthmark/core/pending"
+	"birthmark/core/pending/answers"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/onesattest"
 	"birthmark/internal/testrun"
@@ -158,4 +165,90 @@ func TestHoldingsEqualTheModel(t *testing.T) {
 	if held < 100 || moved < 20 {
 		t.Errorf("only %d holdings, of which %d moved", held, moved)
 	}
+}
+
+// An unconfirmed transaction has the assets that it has in the next block.
+func TestUnconfirmedAssetsAreThoseOfTheNextBlock(t *testing.T) {
+	t.Parallel()
+	for _, assets := range []string{"1sat", "bsv21", "ordinals"} {
+		t.Run(assets, func(t *testing.T) {
+			t.Parallel()
+			c := chainWith(t, assets)
+			w := onesattest.NewWorld(testseed.Rand(t))
+			for range testrun.Amount(60, 30) {
+				w.Next(6)
+			}
+			blocks := decoded(t, c, w.Chain, 0)
+			db := open(t, c, 1<<20)
+			pool := pending.NewPool(c.Traits(), 1<<30, time.Now)
+			held, changes := 0, 0
+			for _, b := range blocks {
+				var txs []*model.Unconfirmed
+				for i := range b.Txs[1:] {
+					txs = append(txs, &model.Unconfirmed{Tx: b.Txs[1+i], Size: 200, VSize: 200})
+				}
+				unconfirmed := map[string]string{}
+				err := db.From(t.Context(), func(q *query.Query) error {
+					if err := pool.Enter(q, txs); err != nil {
+						return err
+					}
+					o := pool.Overlay()
+					r := answers.NewReader(q, o)
+					for tx := range o.Arrivals(0) {
+						a := r.Tx(tx)
+						text := ""
+						for i, out := range a.Outputs {
+							for _, e := range out.Assets {
+								text += fmt.Sprintf("%d holds %s %s\n", i, e.Asset, e.Amount)
+								held++
+							}
+						}
+						for _, m := range a.Mints {
+							text += fmt.Sprintf("mint %s %s\n", m.Asset, m.Amount)
+							changes++
+						}
+						unconfirmed[a.Hash] = text
+					}
+					return nil
+				})
+				if err != nil || len(unconfirmed) != len(txs) {
+					t.Fatalf("block %d: %d of %d transactions, %v", b.Height, len(unconfirmed), len(txs), err)
+				}
+				coretest.AppendAll(t, db, []*model.Block{b}, 1)
+				err = db.View(t.Context(), func(v *query.View) error {
+					for hash, got := range unconfirmed {
+						a, err := v.Tx(t.Context(), hash)
+						if err != nil {
+							return err
+						}
+						want := ""
+						for i, out := range a.Outputs {
+							for _, e := range out.Assets {
+								want += fmt.Sprintf("%d holds %s %s\n", i, e.Asset, e.Amount)
+							}
+						}
+						for _, m := range a.Mints {
+							want += fmt.Sprintf("mint %s %s\n", m.Asset, m.Amount)
+						}
+						if sorted(got) != sorted(want) {
+							t.Errorf("block %d, transaction %s\nunconfirmed\n%s\nconfirmed\n%s", b.Height, hash, got, want)
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if held < 50 || changes < 50 {
+				t.Errorf("only %d holdings and %d changes of supplies", held, changes)
+			}
+		})
+	}
+}
+
+func sorted(lines string) string {
+	list := strings.Split(lines, "\n")
+	slices.Sort(list)
+	return strings.Join(list, "\n")
 }

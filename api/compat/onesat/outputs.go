@@ -265,6 +265,9 @@ func (v *view) find(id model.Hash, index uint32, m members) (*stored, error) {
 		return nil, err
 	}
 	o := &stored{id: id, index: int(index), value: found.Value, script: found.Script, seen: seen(tx)}
+	for _, a := range found.Assets {
+		o.held = append(o.held, held{v.Query().Chain.FormatAsset(a.ID), a.Amount})
+	}
 	o.spend, err = v.unconfirmedSpender(id, int(index))
 	return o, err
 }

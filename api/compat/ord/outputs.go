@@ -14,6 +14,7 @@ import (
 	"birthmark/api/exchange"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/runes"
+	"birthmark/core/pending"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -115,8 +116,13 @@ func (v *view) values(found []*foundOutput) ([]*outputValue, error) {
 		if f.Confirmed {
 			a.Confirmations = uint32(v.Tip.Height-f.Pk.Height()) + 1
 		}
-		if a.Indexed {
+		switch {
+		case a.Indexed:
 			a.Runes, held = held[0], held[1:]
+		case !f.Confirmed:
+			if a.Runes, err = v.unconfirmedRunes(f.Assets); err != nil {
+				return nil, err
+			}
 		}
 		if address := v.Address(f.Script); address != "" {
 			a.Address = &address
@@ -163,6 +169,35 @@ func (v *view) runesOf(pks []model.UtxoPk) ([]piles, error) {
 		}
 		slices.SortFunc(held[i], comparePiles)
 	}
+	return held, nil
+}
+
+// unconfirmedRunes returns the runes of an unconfirmed output, in the order of names.
+func (v *view) unconfirmedRunes(assets []pending.Asset) (piles, error) {
+	held := piles{}
+	for _, a := range assets {
+		var entry *runes.Entry
+		if id, ok := runes.ParseAssetID(a.ID); ok {
+			asset, _ := id.Asset()
+			parsed, err := v.parse([]model.AssetBirthPk{asset})
+			if err != nil {
+				return nil, err
+			}
+			entry = parsed[0]
+		} else {
+			etching := model.Hash(a.ID) // its id until it is confirmed
+			info, ok := v.UnconfirmedAsset(etching, a.ID)
+			if !ok {
+				continue // the etching left a moment ago
+			}
+			var err error
+			if entry, err = runes.ParseEntry(info); err != nil {
+				return nil, err
+			}
+		}
+		held = append(held, pile{a.Amount, entry})
+	}
+	slices.SortFunc(held, comparePiles)
 	return held, nil
 }
 

@@ -84,7 +84,7 @@ type coloredValue struct {
 // valueOf returns the amount of an unconfirmed output.
 func valueOf(o pending.Output) coloredValue {
 	if assets := o.Assets(); len(assets) > 0 {
-		return coloredValue{assets[0].ID, assets[0].Amount}
+		return coloredValue{assets[0].ID, assets[0].Amount.Lo}
 	}
 	return coloredValue{nil, o.Value}
 }

@@ -272,7 +272,7 @@ func (s *Script) unconfirmedUnspent(yield func(Unspent, error) bool) bool {
 			}
 			u := Unspent{Tx: t.ID, Index: uint32(i), Value: o.Value}
 			if assets := o.Assets(); len(assets) > 0 {
-				u.Value, u.Color = assets[0].Amount, string(assets[0].ID)
+				u.Value, u.Color = assets[0].Amount.Lo, string(assets[0].ID)
 			}
 			if s.color.has([]byte(u.Color)) && !yield(u, nil) {
 				return false

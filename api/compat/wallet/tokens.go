@@ -3,6 +3,7 @@ package wallet
 import (
 	"iter"
 
+	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -17,18 +18,20 @@ type Found struct {
 	Confirmed bool
 	Spent     bool // by the chain
 	Pending   bool // spent by an unconfirmed transaction
+
+	Assets []pending.Asset // of an unconfirmed output
 }
 
 // FindOutput returns an output of a transaction. Its errors are of kind [model.NotFound]: unknown_tx, unknown_output.
 func (v *View) FindOutput(id model.Hash, index uint32) (*Found, error) {
 	unknown := model.Errorf(model.NotFound, "unknown_output", "no output %s:%d", displayed(id), index)
-	tx, pending, err := v.findOne(id)
+	tx, unconfirmed, err := v.findOne(id)
 	if err != nil {
 		return nil, err
 	}
-	found := &Found{Confirmed: pending == nil, Pending: v.SpentUnconfirmed(id, index)}
-	if pending != nil {
-		t, err := v.unconfirmedTx(pending)
+	found := &Found{Confirmed: unconfirmed == nil, Pending: v.SpentUnconfirmed(id, index)}
+	if unconfirmed != nil {
+		t, err := v.unconfirmedTx(unconfirmed)
 		if err != nil {
 			return nil, err
 		}
@@ -37,6 +40,9 @@ func (v *View) FindOutput(id model.Hash, index uint32) (*Found, error) {
 		}
 		out := t.Msg.TxOut[index]
 		found.Output = Output{uint64(out.Value), out.PkScript}
+		if o, ok := unconfirmed.OutputAt(index); ok {
+			found.Assets = o.Assets()
+		}
 		return found, nil
 	}
 	pks, err := v.q.OutputsOf(tx)
@@ -79,4 +85,22 @@ func (s *Script) ConfirmedUnspent() iter.Seq2[[]model.UtxoPk, error] {
 	}
 	q := s.v.q
 	return query.Batches(q, q.StoredUnspent(s.v.index, *s.birth, s.afterGenesis(), false), firstBatch, lastBatch)
+}
+
+// UnconfirmedAsset returns what [model.TokenRules] stated about an asset that an unconfirmed transaction creates; ok is false
+// if it creates none with the id.
+func (v *View) UnconfirmedAsset(tx model.Hash, id []byte) (info []byte, ok bool) {
+	if v.pool == nil {
+		return nil, false
+	}
+	t := v.pool.Tx(tx)
+	if t == nil {
+		return nil, false
+	}
+	for _, c := range t.Created {
+		if string(c.ID) == string(id) {
+			return c.Info, true
+		}
+	}
+	return nil, false
 }

@@ -1,6 +1,7 @@
 package runes
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -40,6 +41,9 @@ func (r *Rules) Derive(t *model.TokenTx, s model.TokenState) error {
 	d.rest()
 	return d.finish()
 }
+
+// unconfirmedIndex is the index in the birth of a rune that has no id yet. The births of ids have 0.
+const unconfirmedIndex = 1
 
 func birthOf(pk model.TxPk, e *Entry) model.TokenBirth {
 	id := IDOf(pk)
@@ -187,6 +191,9 @@ func (d *derivation) etch(e *Etching) error {
 		entry.Premine, entry.Terms, entry.Cenotaph = e.Premine, e.Terms, false
 	}
 	birth := birthOf(d.Pk, &entry)
+	if d.Unconfirmed {
+		birth.Asset.Index, birth.ID = unconfirmedIndex, bytes.Clone(d.Hash[:])
+	}
 	d.Births = append(d.Births, birth)
 	d.created = &birth.Asset
 	if entry.Premine.IsZero() {

@@ -51,7 +51,7 @@ func (r *Reader) Output(at pending.Outpoint, o pending.Output, spentBy bool) que
 		}
 	}
 	for _, asset := range o.Assets() {
-		a.Assets = append(a.Assets, query.PendingAssetAnswer{Asset: r.Chain.FormatAsset(asset.ID), Amount: Decimal(asset.Amount)})
+		a.Assets = append(a.Assets, query.PendingAssetAnswer{Asset: r.Chain.FormatAsset(asset.ID), Amount: asset.Amount.String()})
 	}
 	if spentBy {
 		a.SpentBy = new(query.Optional[query.PendingSpentByAnswer])

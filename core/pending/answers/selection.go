@@ -7,7 +7,6 @@ import (
 
 	"birthmark/core/pending"
 	"birthmark/core/query"
-	"birthmark/model"
 )
 
 // Selection is the outputs that match terms.
@@ -82,8 +81,8 @@ func (r *Reader) resolve(s *Selection, t query.Term) (term, error) {
 
 // holds reports whether an output holds an asset, or any if id is nil. An entry with amount 0 is no holding.
 func holds(o pending.Output, id []byte) bool {
-	return slices.ContainsFunc(o.Assets(), func(a model.Asset) bool {
-		return a.Amount > 0 && (id == nil || string(a.ID) == string(id))
+	return slices.ContainsFunc(o.Assets(), func(a pending.Asset) bool {
+		return !a.Amount.IsZero() && (id == nil || string(a.ID) == string(id))
 	})
 }
 

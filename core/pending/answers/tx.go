@@ -3,6 +3,7 @@ package answers
 import (
 	"birthmark/core/pending"
 	"birthmark/core/query"
+	"birthmark/model"
 )
 
 // Summary returns the answer for a transaction without its inputs and outputs.
@@ -34,6 +35,14 @@ func (r *Reader) Tx(t *pending.Tx) *query.PendingTxAnswer {
 	}
 	for _, m := range t.Mints {
 		a.Mints = append(a.Mints, query.MintAnswer{Asset: r.Chain.FormatAsset(m.Asset), Amount: m.Amount.String()})
+	}
+	if describer, ok := r.Chain.(model.AssetDescriber); ok {
+		for _, c := range t.Created {
+			d := describer.DescribeAsset(c.Info)
+			a.Creates = append(a.Creates, query.PendingCreateAnswer{
+				Asset: r.Chain.FormatAsset(c.ID), Name: d.Name, Description: d.Description, Decimals: d.Decimals,
+			})
+		}
 	}
 	return a
 }

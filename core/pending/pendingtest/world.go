@@ -29,6 +29,7 @@ type World struct {
 	Pool   []*model.Unconfirmed // of the node; parents first
 	Known  []*model.Unconfirmed // all that ever arrived
 	Counts Counts
+	Wishes bool // transactions have messages, if the chain derives assets
 
 	t     testing.TB
 	names uint64
@@ -177,9 +178,17 @@ func (w *World) Pay(coins []Coin) *model.Unconfirmed {
 		moved[string(id[:5])] = 1000
 		u.Mints = []model.Mint{{Asset: id[:5], Amount: big.NewInt(1000)}}
 	}
-	if w.Variant.Tokens { // unconfirmed transactions have no derived assets
+	if w.Variant.Tokens {
 		clear(moved)
 		u.Mints = nil
+	}
+	if w.Wishes {
+		if u.TokenOutput = w.Rand.Uint32N(uint32(len(u.Outputs))); w.Rand.IntN(10) == 0 {
+			u.TokenOutput = uint32(len(u.Outputs))
+		}
+		if w.Rand.IntN(3) > 0 {
+			u.Message = w.wish(len(u.Outputs))
+		}
 	}
 	for id, amount := range moved {
 		o := &u.Outputs[w.Rand.IntN(len(u.Outputs))]
@@ -189,6 +198,24 @@ func (w *World) Pay(coins []Coin) *model.Unconfirmed {
 		u.Fee = model.Fee{Stated: true, Amount: w.Rand.Uint64N(5000)}
 	}
 	return u
+}
+
+// wish returns a message of a transaction with n outputs. Few names occur at a time, so that messages meet.
+func (w *World) wish(n int) *modeltest.TokenWish {
+	name := func() string { return fmt.Sprint("name", int(w.Tip().Height)/4*3+w.Rand.IntN(5)) }
+	m := &modeltest.TokenWish{}
+	if w.Rand.IntN(2) == 0 {
+		m.Create, m.Cap, m.Until = name(), w.Rand.Uint64N(4), w.Tip().Height+1+model.HeightPk(w.Rand.IntN(12))
+	}
+	if w.Rand.IntN(3) > 0 {
+		m.Mint = name()
+	}
+	for i := range n {
+		if w.Rand.IntN(3) > 0 {
+			m.To = append(m.To, i)
+		}
+	}
+	return m
 }
 
 // Valid returns the transactions whose inputs are unspent after the blocks, in order; of two that conflict the first.

@@ -15,6 +15,9 @@ type Prevout struct {
 	Index  uint32
 	Spent  bool         // an input of the chain spends it
 	Output model.Output // the index of a key is a position in [schema.Layout.Indexes]
+
+	// Tokens are the derived assets of the output. Output has those of other chains.
+	Tokens []model.TokenAmount
 }
 
 // Prevouts returns the outputs that inputs refer to, in the order of inputs, with a constant number of batched reads;
@@ -149,10 +152,17 @@ func (q *Reader) prevoutNames(outputs []*Prevout) error {
 	return nil
 }
 
-// prevoutAssets sets the asset entries. Derived assets are left out: those of unconfirmed transactions are not known.
+// prevoutAssets sets the asset entries.
 func (q *Reader) prevoutAssets(outputs []*Prevout, pks []model.UtxoPk) error {
-	if q.Totals.Assets == 0 || q.Traits.Tokens != nil {
+	if q.Totals.Assets == 0 {
 		return nil
+	}
+	if q.Traits.Tokens != nil {
+		held, err := q.Tokens(pks)
+		for i := range held {
+			outputs[i].Tokens = held[i]
+		}
+		return err
 	}
 	entries, err := q.AssetEntries(pks)
 	if err != nil {
@@ -177,4 +187,19 @@ func (q *Reader) prevoutAssets(outputs []*Prevout, pks []model.UtxoPk) error {
 		}
 	}
 	return nil
+}
+
+// Tokens returns the derived assets of outputs.
+func (q *Reader) Tokens(pks []model.UtxoPk) ([][]model.TokenAmount, error) {
+	entries, err := q.AssetEntries(pks)
+	if err != nil {
+		return nil, err
+	}
+	held := make([][]model.TokenAmount, len(pks))
+	for i := range entries {
+		for _, e := range schema.Holdings(entries[i]) {
+			held[i] = append(held[i], model.TokenAmount{Asset: e.Birth, Amount: e.Amount})
+		}
+	}
+	return held, nil
 }
