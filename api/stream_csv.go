@@ -23,9 +23,10 @@ type csvLines struct {
 
 func (l *csvLines) begin(v *query.View, answer any, next *string) (err error) {
 	o := csvlist.OptionsOf(v.IndexNames(), l.chain.Model, func(id string) (*query.AssetAnswer, error) { return l.snapshot.Asset(l.r.Context(), id) })
-	o.Raw, o.Asset, o.Wallet = l.rawAmounts, csvlist.AssetOf(answer), csvlist.OfWallet(answer)
+	o.Raw = l.rawAmounts
+	o.Describe(answer)
 	entry := reflect.TypeOf(l.op.Entry)
-	if l.unit != "" {
+	if _, history := answer.(*query.HistoryAnswer); history && l.unit != "" {
 		entry = reflect.TypeFor[query.PeriodAnswer]()
 	}
 	l.r.SetType(csvType + "; charset=utf-8")

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/big"
 	"net/http"
@@ -18,7 +19,10 @@ import (
 	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/core/query"
+	"birthmark/internal/humanize"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -266,5 +270,51 @@ func TestCSVEndsWithItsClient(t *testing.T) {
 	}
 	for held.Load() > 0 { // ends at the latest with the test's deadline
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// The numbers of every series are in the file: amounts in the unit of the coin, counts as they are.
+func TestCSVOfStatistics(t *testing.T) {
+	v := modeltest.Variants()[slices.IndexFunc(modeltest.Variants(), func(v modeltest.Variant) bool { return v.Statistics })]
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Append(t.Context(), v.NewGenerator(testseed.Of(t, 46)).Blocks(40)); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := handler(t, api.Options{}, map[string]*core.DB{"test": db})
+	names, err := db.StatisticsNames(t.Context())
+	if err != nil || len(names.Series) == 0 {
+		t.Fatalf("%d series, %v", len(names.Series), err)
+	}
+	unit := humanize.UnitOf(db.Chain())
+	for _, s := range names.Series {
+		for _, by := range query.StatisticsUnits {
+			a, err := db.Statistics(t.Context(), s.Name, by, query.Range{}, query.Page{Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, raw := range []bool{false, true} {
+				rows, _ := askCSV(t, h, fmt.Sprintf("/v1/test/stats/%s?by=%s&raw_amounts=%t", s.Name, by, raw))
+				if len(rows) != len(a.Values) {
+					t.Fatalf("%s by %s: %d rows, expected %d", s.Name, by, len(rows), len(a.Values))
+				}
+				for i, row := range rows {
+					want := ""
+					if n := a.Values[i].Value; n != nil {
+						if want = *n; s.Unit == "amount" && !raw {
+							want = humanize.Unit{Decimals: unit.Decimals}.Number(*n)
+						}
+					}
+					if row["value"] != want {
+						t.Errorf("%s by %s, raw %t: row %d is %v, expected %s", s.Name, by, raw, i, row, want)
+					}
+				}
+			}
+		}
+	}
+	if found, err := db.Check(t.Context(), check.Options{}); err != nil || !found.OK {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

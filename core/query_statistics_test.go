@@ -223,12 +223,25 @@ func checkStatistics(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*m
 	if err != nil || len(names.Series) < 13+2*3 {
 		t.Fatalf("%d series: %v", len(names.Series), err)
 	}
+	var all []string
 	for _, s := range names.Series {
+		all = append(all, s.Name)
+	}
+	together := map[string][]query.StatisticsAnswer{} // by unit
+	for _, unit := range query.StatisticsUnits[1:] {
+		if together[unit], err = db.StatisticsOf(ctx, all, unit, query.Range{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, s := range names.Series {
 		if v.Tokens && (s.Name == "new_assets" || s.Name == "mints" || s.Name == "burns") {
 			continue // the reference has no births without outputs; check computes these numbers from rows
 		}
 		for _, unit := range query.StatisticsUnits {
 			want := r.statistics(numbers, s.Name, unit)
+			if list := together[unit]; list != nil {
+				agree(t, fmt.Sprintf("%s by %s, with all series", s.Name, unit), list[i].Values, nil, want)
+			}
 			descending := rng.IntN(2) == 0
 			if descending {
 				slices.Reverse(want)

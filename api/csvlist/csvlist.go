@@ -25,6 +25,7 @@ type Options struct {
 	Coin     int                 // decimals of the coin
 	Wallet   bool                // the list is of a wallet: fields with the tag csv:"wallet" have columns
 	Asset    string              // id of the asset of the list; empty: amounts are of the coin
+	Counts   bool                // amounts are numbers without a unit
 	Decimals func(id string) int // of an asset, 0 if they are unknown; nil if the list has no amounts of assets
 }
 
@@ -111,18 +112,21 @@ func WriteAll[E any](w io.Writer, entries []E) error {
 	return cmp.Or(err, c.Flush())
 }
 
-// AssetOf returns the field Asset of an answer: the asset of its amounts. It returns "" if the answer has no such field.
-func AssetOf(answer any) string {
-	if f := present(reflect.ValueOf(answer)).FieldByName("Asset"); f.IsValid() {
-		return f.String()
+// Describe sets the options that an answer determines by its fields: Asset, the asset of its amounts; Derived, of an
+// answer about a wallet; Unit, whose amounts are numbers of something else if it is not "amount".
+func (o *Options) Describe(answer any) {
+	v := present(reflect.ValueOf(answer))
+	text := func(name string) string {
+		if f := v.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
+			return f.String()
+		}
+		return ""
 	}
-	return ""
-}
-
-// OfWallet reports whether an answer is about a wallet: it has a field Derived.
-func OfWallet(answer any) bool {
-	f := present(reflect.ValueOf(answer)).FieldByName("Derived")
-	return f.IsValid() && !f.IsNil()
+	o.Asset = text("Asset")
+	unit := text("Unit")
+	o.Counts = unit != "" && unit != "amount"
+	f := v.FieldByName("Derived")
+	o.Wallet = f.IsValid() && !f.IsNil()
 }
 
 // column is a value of an entry. of returns the zero Value if the entry does not have it; parent returns its struct.
@@ -253,7 +257,7 @@ func (c *Writer) text(v reflect.Value, tag string, parent reflect.Value) (string
 
 // amount returns an amount of the coin, or of the asset that its struct or the list names.
 func (c *Writer) amount(n string, parent reflect.Value) string {
-	if c.Raw {
+	if c.Raw || c.Counts {
 		return n
 	}
 	if a, ok := parent.Interface().(query.AssetAnswer); ok {

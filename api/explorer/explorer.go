@@ -75,6 +75,8 @@ var routes = []route{
 	{"/mempool", (*visit).mempool},
 	{"/asset/{id}", (*visit).asset},
 	{"/assets", (*visit).assets},
+	{"/charts", (*visit).charts},
+	{"/charts/{series}", (*visit).series},
 	{"/forks", (*visit).forks},
 	{"/status", (*visit).status},
 }
@@ -135,6 +137,7 @@ func New(o Options) (http.Handler, error) {
 			}
 			mux.HandleFunc(base+"/address/{value}/history.csv", s.reading(s.historyCSV(c)))
 			mux.HandleFunc(base+"/index/{index}/{value}/history.csv", s.reading(s.historyCSV(c)))
+			mux.HandleFunc(base+"/charts/{value}/numbers.csv", s.reading(s.seriesCSV(c)))
 		}
 		mux.HandleFunc(base+"/", s.reading(s.chainPage(c, (*visit).unknownPath)))
 		mux.Handle(base+"/{$}", http.RedirectHandler(s.BasePath+base, http.StatusMovedPermanently))

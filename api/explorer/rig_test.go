@@ -75,7 +75,9 @@ func synced(t testing.TB, name, network, uri string, indexes ...string) *core.DB
 
 func followed(t testing.TB, chain model.Chain, uri string, indexes ...string) *core.DB {
 	t.Helper()
-	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, Keep: map[string]model.IndexOptions{"address": everything}, CacheBytes: 16 << 20})
+	keep := everything
+	keep.Statistics = slices.Contains(indexes, model.StatisticsIndex)
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, Keep: map[string]model.IndexOptions{"address": keep}, CacheBytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func blocksFile(t testing.TB) string {
 // bitcoin returns a database of the first 14,132 blocks of Bitcoin.
 func bitcoin(t testing.TB) *core.DB {
 	t.Helper()
-	return synced(t, "bitcoin", "mainnet", "file://"+blocksFile(t), "address", "script_hash", "script_type")
+	return synced(t, "bitcoin", "mainnet", "file://"+blocksFile(t), "address", "script_hash", "script_type", "statistics")
 }
 
 // cardano returns a database of the first 50,940 blocks of Cardano's preview network.

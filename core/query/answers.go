@@ -80,10 +80,10 @@ type StatisticsAnswer struct {
 
 // StatisticAnswer is the number of a block or a period.
 type StatisticAnswer struct {
-	Height *uint32 `json:"height,omitempty"` // of a block
-	From   int64   `json:"from" csv:"time"`  // unix seconds: the time of a block, or the first second of a period
-	To     int64   `json:"to" csv:"time"`    // the time of a block, or the last second of a period
-	Value  *string `json:"value"`            // nil: unknown
+	Height *uint32 `json:"height,omitempty"`   // of a block
+	From   int64   `json:"from" csv:"time"`    // unix seconds: the time of a block, or the first second of a period
+	To     int64   `json:"to" csv:"time"`      // the time of a block, or the last second of a period
+	Value  *string `json:"value" csv:"amount"` // in the unit of the series; nil: unknown
 }
 
 // TxAnswer is one transaction with its inputs resolved.

@@ -118,6 +118,49 @@ func (qs Queries) Statistics(ctx context.Context, name, unit string, r Range, p 
 	})
 }
 
+// StatisticsOf returns the numbers of several series per day, week or month of r, in the order of the names. It reads the
+// rows of each index once. Errors: those of [Queries.Statistics].
+func (qs Queries) StatisticsOf(ctx context.Context, names []string, unit string, r Range) ([]StatisticsAnswer, error) {
+	return read(ctx, qs, func(q *Query) ([]StatisticsAnswer, error) {
+		if !slices.Contains(StatisticsUnits[1:], unit) {
+			return nil, model.Errorf(model.Usage, "bad_value", "unit %q: expected %s", unit, strings.Join(StatisticsUnits[1:], ", "))
+		}
+		all := make([]StatisticsAnswer, len(names))
+		known := map[int][]period{} // by number of the index
+		for i, name := range names {
+			x, s, err := q.series(name)
+			if err != nil {
+				return nil, err
+			}
+			all[i] = StatisticsAnswer{Chain: q.Chain.Name(), Name: name, By: unit, Unit: s.unit, Values: []StatisticAnswer{}}
+			if q.Tip.IsOrigin() {
+				continue
+			}
+			periods, ok := known[x.Number]
+			if !ok {
+				first, last, err := q.daysOf(r)
+				if err != nil {
+					return nil, err
+				}
+				if periods, err = q.periods(x, unit, first, last); err != nil {
+					return nil, err
+				}
+				known[x.Number] = periods
+			}
+			all[i].add(s, periods)
+		}
+		return all, nil
+	})
+}
+
+// add adds the numbers of periods.
+func (a *StatisticsAnswer) add(s *series, periods []period) {
+	for i := range periods {
+		p := &periods[i]
+		a.Values = append(a.Values, StatisticAnswer{From: p.from.Begin(), To: (p.to + 1).Begin() - 1, Value: text(s.of(&p.point))})
+	}
+}
+
 // series returns the index and the definition of a series.
 func (q *Query) series(name string) (*schema.Index, *series, error) {
 	index, rest, ofValues := strings.Cut(name, ".")
@@ -248,10 +291,7 @@ func (l *list) byPeriod(a *StatisticsAnswer, x *schema.Index, s *series, r Range
 	}
 	more := len(periods) > l.limit
 	periods = periods[:min(len(periods), l.limit)]
-	for i := range periods {
-		p := &periods[i]
-		a.Values = append(a.Values, StatisticAnswer{From: p.from.Begin(), To: (p.to + 1).Begin() - 1, Value: text(s.of(&p.point))})
-	}
+	a.add(s, periods)
 	if more {
 		day := periods[len(periods)-1].from
 		a.Next, err = l.next(position{0, day.AppendTo(binary.BigEndian.AppendUint32(nil, 0))})

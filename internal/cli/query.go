@@ -109,7 +109,7 @@ func printCSV[A, E any](p *program, r *request, ask func(*request) (A, error), e
 		for {
 			a, err := ask(r)
 			if err == nil && w == nil {
-				o.Asset, o.Wallet = csvlist.AssetOf(a), csvlist.OfWallet(a)
+				o.Describe(a)
 				w, err = csvlist.New(p.Stdout, reflect.TypeFor[E](), o)
 			}
 			if err != nil {

@@ -41,7 +41,7 @@ func kindOf(path string) string {
 
 // Kinds of pages that must be reachable from the first page by links.
 var pageKinds = map[string][]string{
-	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/forks", "bitcoin/status"},
+	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/charts", "bitcoin/forks", "bitcoin/status"},
 	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address",
 		"cardano-preview/assets", "cardano-preview/asset"},
 }

@@ -31,7 +31,7 @@ var words = []string{
 // paths has one path of each kind. WORD is replaced by a value of the chain, INDEX by one of its indexes.
 var paths = []string{
 	"/", "/search", "/CHAIN", "/CHAIN/blocks", "/CHAIN/block/WORD", "/CHAIN/tx/WORD", "/CHAIN/output/WORD", "/CHAIN/address/WORD", "/CHAIN/index/INDEX/WORD",
-	"/CHAIN/values/INDEX", "/CHAIN/richest/INDEX", "/CHAIN/asset/WORD", "/CHAIN/assets", "/CHAIN/forks", "/CHAIN/status", "/CHAIN/search", "/static/style.css", "/v1",
+	"/CHAIN/values/INDEX", "/CHAIN/richest/INDEX", "/CHAIN/asset/WORD", "/CHAIN/assets", "/CHAIN/charts", "/CHAIN/charts/WORD", "/CHAIN/forks", "/CHAIN/status", "/CHAIN/search", "/static/style.css", "/v1",
 	"/v1/CHAIN/status", "/v1/CHAIN/block/WORD", "/v1/CHAIN/blocks", "/v1/CHAIN/tx/WORD", "/v1/CHAIN/tx/WORD/raw", "/v1/CHAIN/output/WORD", "/v1/CHAIN/find/INDEX/WORD",
 	"/v1/CHAIN/history/INDEX/WORD", "/v1/CHAIN/balance/INDEX/WORD", "/v1/CHAIN/richest/INDEX", "/v1/CHAIN/values/INDEX", "/v1/CHAIN/assets", "/v1/CHAIN/asset/WORD",
 	"/v1/CHAIN/asset/WORD/events", "/v1/CHAIN/asset/WORD/holders", "/v1/CHAIN/forks", "/v1/CHAIN/indexes", "/v1/CHAIN/schema", "/v1/CHAIN/fields", "/v1/CHAIN/outputs",

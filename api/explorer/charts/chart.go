@@ -36,6 +36,9 @@ type Chart struct {
 	Kind   Kind
 	Points []Point // at least one, sorted by X
 	X, Y   Axis
+	Link   string // URL of the title; empty: none
+	Brief  bool   // without the table and the values of points
+	Hover  bool   // the points of a line show their values when the pointer is on them
 }
 
 // Point is one value.

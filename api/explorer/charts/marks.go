@@ -47,10 +47,27 @@ func slots(n int) (left, slot float64) {
 	return (wide - slot*float64(n)) / 2, slot // fewer than four bars are centered
 }
 
-// targets returns the columns of the bars.
+// mostTargets is the maximum number of points of a line that have a column each.
+const mostTargets = 400
+
+// targets returns the columns of the bars, or of the points of a line: each reaches to the middle of its neighbors.
 func (c *Chart) targets() (list []target) {
-	if c.Kind != Bars {
+	if c.Brief || c.Kind != Bars && (!c.Hover || len(c.Points) > mostTargets || len(c.Points) < 2) {
 		return nil
+	}
+	if c.Kind != Bars {
+		first, last := c.Points[0].X, c.Points[len(c.Points)-1].X
+		at := func(x float64) int { return translate(x, first, last, wide) }
+		from := 0
+		for i, p := range c.Points {
+			to := wide
+			if i+1 < len(c.Points) {
+				to = (at(p.X) + at(c.Points[i+1].X)) / 2
+			}
+			list = append(list, target{p, from, max(1, to-from)})
+			from = to
+		}
+		return list
 	}
 	left, slot := slots(len(c.Points))
 	for i, p := range c.Points {

@@ -69,6 +69,15 @@
     times(root, load("times") === "local");
   };
   apply();
+
+  // While the pointer is on a point of a chart, the title has the value.
+  let shown = null;
+  document.addEventListener("pointerover", ({ target }) => {
+    const point = target.closest?.(".plot :is(a, g)"), at = point?.closest(".chart").querySelector(".at");
+    if (shown && shown !== at) shown.textContent = "";
+    if (at) at.textContent = point.querySelector("title").textContent;
+    shown = at ?? null;
+  });
   document.addEventListener("swap", (e) => apply(e.target));
   setInterval(() => { if (!document.hidden) times(document.body, load("times") === "local"); }, 60000);
 

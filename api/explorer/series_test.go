@@ -1,0 +1,174 @@
+package explorer
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/api/explorer/format"
+	"birthmark/core"
+	"birthmark/core/query"
+	"birthmark/internal/humanize"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// Every series of statistics is on the page of charts, and its page has the numbers of the series, in the table, in the
+// column of each point, and as CSV. No chart has a number that is not in the series.
+func TestChartsOfEverySeries(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 47)).Blocks(60))
+		h := explorerOf(t, chainOf("made-up", db, nil))
+		names, err := db.StatisticsNames(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		overview := read(t, h, "/made-up/charts?span=all", http.StatusOK)
+		if v.Statistics != (len(names.Series) > 0) {
+			t.Errorf("the database has %d series", len(names.Series))
+		}
+		if strings.Contains(overview.main(), "index add statistics") == v.Statistics {
+			t.Errorf("statistics: %t, the page: %s", v.Statistics, overview.main())
+		}
+		unit := humanize.UnitOf(db.Chain())
+		for _, s := range names.Series {
+			for _, by := range query.StatisticsUnits[1:] {
+				a, err := db.Statistics(t.Context(), s.Name, by, query.Range{}, query.Page{Limit: 1000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				known := slices.DeleteFunc(slices.Clone(a.Values), func(a query.StatisticAnswer) bool { return a.Value == nil })
+				path := "/made-up/charts/" + s.Name + "?by=" + by + "&span=all"
+				if shown := overview.count("/made-up/charts/" + s.Name + "?span=all"); (shown > 0) == isZero(a.Values) {
+					t.Errorf("the overview has %d links to %s, which has %d numbers", shown, s.Name, len(known))
+				}
+				d := read(t, h, path, http.StatusOK)
+				var want []string
+				for _, a := range slices.Backward(known) {
+					text := humanize.Thousands(*a.Value)
+					if s.Unit == "amount" {
+						text = format.AmountOf(unit, *a.Value).String()
+					}
+					want = append(want, text)
+				}
+				if got := d.numbers(); len(want) <= 60 && !slices.Equal(got, want) {
+					t.Errorf("%s: the table has %q, expected %q", path, got, want)
+				}
+				if rows := csvOf(t, h, d.fileOf(t)); len(rows) != len(a.Values)+1 {
+					t.Errorf("%s: the CSV has %d rows, expected %d numbers", path, len(rows), len(a.Values))
+				}
+			}
+		}
+	})
+}
+
+// numbers returns the second column of the table of a chart.
+func (d *document) numbers() (list []string) {
+	for _, td := range d.each("td") {
+		if class, _ := attr(td, "class"); class == "n" {
+			list = append(list, textOf(td))
+		}
+	}
+	return list
+}
+
+// fileOf returns the path of the file to which a page links.
+func (d *document) fileOf(t testing.TB) string {
+	t.Helper()
+	for _, a := range d.each("a") {
+		if _, file := attr(a, "download"); file {
+			href, _ := attr(a, "href")
+			return href
+		}
+	}
+	t.Fatalf("%s has no file", d.path)
+	return ""
+}
+
+// The charts of a real chain: spans begin with a whole period, and the points of a line show their values.
+func TestChartsOfBitcoin(t *testing.T) {
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
+	d := read(t, h, "/bitcoin/charts", http.StatusOK)
+	d.has(t, "Activity", "Value", "Addresses", "Mining", "Transactions", "Active addresses", "New addresses", "Difficulty")
+	if len(d.text) > 150_000 {
+		t.Errorf("the page has %d bytes", len(d.text))
+	}
+	if n := len(d.each("table")); n > 0 {
+		t.Errorf("the overview has %d tables", n)
+	}
+	year := read(t, h, "/bitcoin/charts/transactions", http.StatusOK)
+	year.has(t, "Transactions by day", "Download as CSV")
+	columns := 0
+	for _, n := range year.each("rect") {
+		if width, _ := attr(n, "width"); width != "" {
+			columns++
+		}
+	}
+	if n := len(csvOf(t, h, year.fileOf(t))) - 1; columns != n || n < 100 {
+		t.Errorf("the chart of %d days has %d columns", n, columns)
+	}
+	months := read(t, h, "/bitcoin/charts/supply?span=all&by=month", http.StatusOK)
+	months.has(t, "Supply by month, in BTC", "706,600.00000000 BTC", "Jan 2009")
+	week := csvOf(t, h, read(t, h, "/bitcoin/charts/transactions?by=week", http.StatusOK).fileOf(t))
+	for _, row := range week[1:] {
+		if at, err := time.Parse(time.RFC3339, row[1]); err != nil || at.Weekday() != time.Monday || at.Truncate(24*time.Hour) != at {
+			t.Errorf("a week begins at %s", row[1])
+		}
+	}
+	read(t, h, "/bitcoin/charts/difficulty?span=all", http.StatusOK).has(t, "least 1 at 0, most 1 at 0, last 1")
+	if text := read(t, h, "/bitcoin", http.StatusOK).text; !strings.Contains(text, `href="/bitcoin/charts"`) {
+		t.Error("the navigation has no charts")
+	}
+}
+
+// Wrong series, spans and units are errors that name what is expected. A chain without a difficulty and statistics has
+// no charts in its navigation.
+func TestChartsRejectWrongArguments(t *testing.T) {
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil))
+	for path, want := range map[string]string{
+		"/bitcoin/charts?span=decade":                "expected month, year, all",
+		"/bitcoin/charts/transactions?span=decade":   "expected month, year, all",
+		"/bitcoin/charts/transactions?by=block":      "expected day, week, month",
+		"/bitcoin/charts/nothing":                    "expected one of blocks, transactions",
+		"/bitcoin/charts/nothing.new":                "expected one of blocks, transactions",
+		"/cardano/charts/transactions":               "birthmark index add statistics",
+		"/bitcoin/charts/transactions?by=day&span=x": "expected month, year, all",
+	} {
+		read(t, h, path, http.StatusBadRequest).has(t, want)
+	}
+	read(t, h, "/cardano/charts/difficulty", http.StatusNotFound).has(t, "no difficulty")
+	read(t, h, "/cardano/charts", http.StatusOK).has(t, "index add statistics")
+	if text := read(t, h, "/cardano", http.StatusOK).text; strings.Contains(text, `href="/cardano/charts"`) {
+		t.Error("the navigation has charts")
+	}
+}
+
+// The difficulty of no block is unknown; that of a few is a chart.
+func TestDifficultyOfFewBlocks(t *testing.T) {
+	for _, n := range []model.HeightPk{0, 1, 2} {
+		chain := bitcoin(t).Chain()
+		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := explorerOf(t, chainOf("bitcoin", db, nil))
+		read(t, h, "/bitcoin/charts/difficulty", http.StatusNotFound)
+		read(t, h, "/bitcoin/charts", http.StatusOK)
+		source, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + blocksFile(t), Indexes: db.Indexes()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		if err := core.Sync(t.Context(), db, source, core.SyncOptions{To: &n}); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, h, "/bitcoin/charts/difficulty", http.StatusOK).numbers(); len(got) != int(n)+1 {
+			t.Errorf("%d blocks: the chart has %q", n+1, got)
+		}
+		read(t, h, "/bitcoin/charts", http.StatusOK).has(t, "Difficulty")
+	}
+}
