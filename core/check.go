@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/core/check"
+	"birthmark/core/export"
 	"birthmark/core/schema"
 	"birthmark/core/verify"
 	"birthmark/model"
@@ -27,4 +28,9 @@ func (db *DB) Verify(ctx context.Context, src model.Source, o verify.Options) (r
 		return err
 	})
 	return result, err
+}
+
+// Export writes the database as tables, as [export.Run].
+func (db *DB) Export(ctx context.Context, folder export.Folder, o export.Options) (*export.Result, error) {
+	return export.Run(ctx, snapshots{db}, folder, o)
 }

@@ -58,23 +58,47 @@ func (l *Layout) ParseUtxoRowWith(pk model.UtxoPk, b []byte) (row UtxoRow, dropp
 	r := reader{b: b}
 	row.Value = r.uvarint("value")
 	for len(r.b) > 0 {
-		number := r.uvarint("index_number")
-		x := l.ByNumber(number)
-		if x == nil {
-			r.fail(fmt.Sprintf("the database has no index with number %d", number))
-			break
-		}
-		o := Occurrence{x, model.BirthPk{Utxo: r.distance(pk)}}
-		if x.Kind.HasOrdinal() {
-			o.Birth.Ordinal = r.ordinal("ordinal")
-		}
-		if x.Dropped() {
+		x, birth := l.occurrence(&r, pk)
+		switch {
+		case x == nil: // r has the error
+		case x.Dropped():
 			dropped++
-			continue
+		default:
+			row.Occurrences = append(row.Occurrences, Occurrence{x, birth})
 		}
-		row.Occurrences = append(row.Occurrences, o)
 	}
 	return row, dropped, r.end()
+}
+
+// VisitUtxoRow decodes a row without allocating: it returns the value, and calls visit with each occurrence of an index
+// that is not being dropped.
+func (l *Layout) VisitUtxoRow(pk model.UtxoPk, b []byte, visit func(x *Index, birth model.BirthPk)) (value uint64, err error) {
+	r := reader{b: b}
+	value = r.uvarint("value")
+	for len(r.b) > 0 {
+		x, birth := l.occurrence(&r, pk)
+		if x == nil {
+			break
+		}
+		if !x.Dropped() {
+			visit(x, birth)
+		}
+	}
+	return value, r.end()
+}
+
+// occurrence reads one occurrence; nil if the row is malformed.
+func (l *Layout) occurrence(r *reader, pk model.UtxoPk) (x *Index, birth model.BirthPk) {
+	number := r.uvarint("index_number")
+	if x = l.ByNumber(number); x == nil {
+		r.fail(fmt.Sprintf("the database has no index with number %d", number))
+		return nil, birth
+	}
+	birth.Utxo = r.distance(pk)
+	if x.Kind.HasOrdinal() {
+		birth.Ordinal = r.ordinal("ordinal")
+	}
+	return x, birth
 }
 
 // ParseUtxoValue decodes only the value.
@@ -129,8 +153,12 @@ func AppendAssetEntry(b []byte, pk model.UtxoPk, e AssetEntry) []byte {
 }
 
 func ParseAssetsRow(pk model.UtxoPk, b []byte) ([]AssetEntry, error) {
+	return AppendAssetEntries(nil, pk, b)
+}
+
+// AppendAssetEntries appends the entries of a row.
+func AppendAssetEntries(entries []AssetEntry, pk model.UtxoPk, b []byte) ([]AssetEntry, error) {
 	r := reader{b: b}
-	var entries []AssetEntry
 	for len(r.b) > 0 {
 		e := AssetEntry{Amount: r.uvarint128("amount")}
 		e.Birth.Utxo = r.distance(pk)

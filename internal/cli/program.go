@@ -124,6 +124,7 @@ func (p *program) app() *cli.App {
 			p.balanceCommand(),
 			p.richestCommand(),
 			p.statsCommand(),
+			p.exportCommand(),
 			p.valuesCommand(),
 			p.assetsCommand(),
 			p.assetCommand(),

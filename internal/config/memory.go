@@ -84,6 +84,12 @@ func DivideReading(total Size) Division {
 	return d
 }
 
+// DivideExport returns the part of total for the tables of an export, of which the rest is as by [DivideReading].
+func DivideExport(total Size) (rest Size, tables int64) {
+	tables = int64(total) / 2
+	return total - Size(tables), tables
+}
+
 // percent returns a percentage of a size, but at most limit.
 func (s Size) percent(n int64, limit Size) int64 { return min(int64(s)/100*n, int64(limit)) }
 

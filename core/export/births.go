@@ -1,0 +1,217 @@
+package export
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"birthmark/core/export/tablefile"
+	"birthmark/model"
+)
+
+// births maps births to numbers. Its memory has no pointers, so the garbage collector does not read it.
+type births struct {
+	slots []birthSlot
+	n     int
+	shift int
+}
+
+type birthSlot struct {
+	utxo    uint64
+	number  uint32 // plus 1; 0: empty
+	ordinal uint16
+	space   uint16 // of births of one index
+}
+
+const leastSlots = 1 << 12
+
+// clear removes all entries and keeps the memory.
+func (t *births) clear() {
+	clear(t.slots)
+	t.n = 0
+}
+
+func (t *births) hash(b model.BirthPk, space uint16) uint64 {
+	return (uint64(b.Utxo) ^ uint64(b.Ordinal)<<48 ^ uint64(space)<<32) * 0x9e3779b97f4a7c15 >> t.shift
+}
+
+// find returns the slot of a birth: its own, or the empty one for it. The table is not empty.
+func (t *births) find(b model.BirthPk, space uint16) *birthSlot {
+	mask := uint64(len(t.slots) - 1)
+	for i := t.hash(b, space); ; i++ {
+		s := &t.slots[i&mask]
+		if s.number == 0 || s.utxo == uint64(b.Utxo) && s.ordinal == b.Ordinal && s.space == space {
+			return s
+		}
+	}
+}
+
+// get returns the number of a birth.
+func (t *births) get(b model.BirthPk, space uint16) (uint32, bool) {
+	if t.n == 0 {
+		return 0, false
+	}
+	s := t.find(b, space)
+	return s.number - 1, s.number > 0
+}
+
+// put sets the number of a birth.
+func (t *births) put(b model.BirthPk, space uint16, number uint32) {
+	if 2*(t.n+1) > len(t.slots) {
+		t.grow()
+	}
+	s := t.find(b, space)
+	if s.number == 0 {
+		t.n++
+	}
+	*s = birthSlot{uint64(b.Utxo), number + 1, b.Ordinal, space}
+}
+
+func (t *births) grow() {
+	old := t.slots
+	t.slots = make([]birthSlot, max(leastSlots, 2*len(old)))
+	t.shift = 64 - bits.TrailingZeros(uint(len(t.slots)))
+	for _, s := range old {
+		if s.number > 0 {
+			*t.find(model.BirthPk{Utxo: model.UtxoPk(s.utxo), Ordinal: s.ordinal}, s.space) = s
+		}
+	}
+}
+
+// texts caches the texts of births. If it exceeds its limit, it drops the texts that were neither added nor found since
+// the last time.
+type texts struct {
+	limit    int // bytes of the texts of a generation
+	now, old textGeneration
+}
+
+type textGeneration struct {
+	at    births // positions in bytes
+	bytes []byte // each text after its size
+}
+
+func (g *textGeneration) get(b model.BirthPk, space uint16) ([]byte, bool) {
+	at, ok := g.at.get(b, space)
+	if !ok {
+		return nil, false
+	}
+	size := binary.LittleEndian.Uint32(g.bytes[at:])
+	return g.bytes[at+4 : at+4+size], true
+}
+
+// get returns a text, valid until the next call of put or get.
+func (t *texts) get(b model.BirthPk, space uint16) ([]byte, bool) {
+	if text, ok := t.now.get(b, space); ok {
+		return text, true
+	}
+	text, ok := t.old.get(b, space)
+	if ok && len(t.now.bytes)+len(text) < t.limit { // otherwise it would be dropped at once
+		t.put(b, space, text)
+	}
+	return text, ok
+}
+
+// put adds a text that is not in the newest generation.
+func (t *texts) put(b model.BirthPk, space uint16, text []byte) {
+	if len(t.now.bytes) > 0 && len(t.now.bytes)+len(text) > t.limit {
+		t.old, t.now = t.now, t.old
+		t.now.at.clear()
+		t.now.bytes = t.now.bytes[:0]
+	}
+	at := uint32(len(t.now.bytes))
+	t.now.bytes = binary.LittleEndian.AppendUint32(t.now.bytes, uint32(len(text)))
+	t.now.bytes = append(t.now.bytes, text...)
+	t.now.at.put(b, space, at)
+}
+
+// dictionary is a dictionary of a group and the positions of its births.
+type dictionary struct {
+	tablefile.Dictionary
+	at births
+}
+
+// reset begins a new group. The writer may still read the earlier entries.
+func (d *dictionary) reset() {
+	d.Dictionary = tablefile.Dictionary{}
+	d.at.clear()
+}
+
+// recent caches recent outputs for the inputs that spend them, in two generations, as [texts].
+type recent struct {
+	most     int // entries of a generation
+	now, old outputTable
+}
+
+type outputTable struct {
+	slots []outputSlot
+	n     int
+	shift int
+}
+
+type outputSlot struct {
+	pk    uint64 // plus 1; 0: empty
+	value uint64
+	birth uint64 // of the address; noBirth: none
+}
+
+func (t *outputTable) find(pk uint64) *outputSlot {
+	mask := uint64(len(t.slots) - 1)
+	for i := pk * 0x9e3779b97f4a7c15 >> t.shift; ; i++ {
+		s := &t.slots[i&mask]
+		if s.pk == 0 || s.pk == pk+1 {
+			return s
+		}
+	}
+}
+
+func (t *outputTable) get(pk uint64) (*outputSlot, bool) {
+	if t.n == 0 {
+		return nil, false
+	}
+	s := t.find(pk)
+	return s, s.pk != 0
+}
+
+func (t *outputTable) grow(slots int) {
+	old := t.slots
+	t.slots = make([]outputSlot, slots)
+	t.shift = 64 - bits.TrailingZeros(uint(slots))
+	for _, s := range old {
+		if s.pk != 0 {
+			*t.find(s.pk - 1) = s
+		}
+	}
+}
+
+func (r *recent) get(pk uint64) (*outputSlot, bool) {
+	if s, ok := r.now.get(pk); ok {
+		return s, true
+	}
+	return r.old.get(pk)
+}
+
+func (r *recent) put(pk, value, birth uint64) {
+	if r.now.n >= r.most {
+		r.old, r.now = r.now, r.old
+		clear(r.now.slots)
+		r.now.n = 0
+	}
+	if 2*(r.now.n+1) > len(r.now.slots) {
+		r.now.grow(max(leastSlots, 2*len(r.now.slots)))
+	}
+	s := r.now.find(pk)
+	if s.pk == 0 {
+		r.now.n++
+	}
+	*s = outputSlot{pk + 1, value, birth}
+}
+
+// outputSlots returns how many outputs a generation of [recent] has in some bytes: at most half of its slots are used,
+// and there are two generations.
+func outputSlots(bytes int64) int {
+	const size = 24
+	n := leastSlots
+	for int64(2*n)*2*size <= bytes {
+		n *= 2
+	}
+	return n / 2
+}

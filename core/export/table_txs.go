@@ -1,0 +1,164 @@
+package export
+
+import (
+	"birthmark/core/export/tablefile"
+	"birthmark/model"
+)
+
+// Columns of transactions.
+const (
+	txID = iota
+	txBlock
+	txTime
+	txIndex
+	txHash
+	txFee
+	txCoinbase
+	txGenesis
+	txInputs
+	txOutputs
+	txInputValue
+	txOutputValue
+	txMints
+	txSize   // with raw transactions
+	txWeight // with raw transactions that have a weight
+	txVirtual
+)
+
+func (c *columns) txFields() []tablefile.Field {
+	fields := []tablefile.Field{
+		txID:          {Name: "tx_id", Type: tablefile.Uint64},
+		txBlock:       {Name: "block_number", Type: tablefile.Int32},
+		txTime:        {Name: "block_timestamp", Type: tablefile.Timestamp, Nullable: true},
+		txIndex:       {Name: "index", Type: tablefile.Int32},
+		txHash:        c.hashField("hash"),
+		txFee:         {Name: "fee", Type: tablefile.Int64, Nullable: true},
+		txCoinbase:    {Name: "is_coinbase", Type: tablefile.Bool},
+		txGenesis:     {Name: "is_genesis", Type: tablefile.Bool},
+		txInputs:      {Name: "input_count", Type: tablefile.Int32},
+		txOutputs:     {Name: "output_count", Type: tablefile.Int32},
+		txInputValue:  {Name: "input_value", Type: tablefile.Int64},
+		txOutputValue: {Name: "output_value", Type: tablefile.Int64},
+		txMints:       {Name: "mint_count", Type: tablefile.Int32},
+	}
+	if c.raw {
+		fields = append(fields, tablefile.Field{Name: "size", Type: tablefile.Int32, Nullable: true})
+	}
+	if c.weigher != nil {
+		fields = append(fields, tablefile.Field{Name: "weight", Type: tablefile.Int64, Nullable: true},
+			tablefile.Field{Name: "virtual_size", Type: tablefile.Int32, Nullable: true})
+	}
+	return fields
+}
+
+// placeTxs sets the heights and the times of the transactions of the chunk.
+func (p *part) placeTxs() error {
+	c := &p.chunk
+	c.heights, c.times = c.heights[:0], c.times[:0]
+	for _, pk := range c.pks {
+		h := model.TxPk(pk).Height()
+		c.heights = append(c.heights, h)
+		if p.isGenesis(pk) {
+			c.times = append(c.times, noTime)
+			continue
+		}
+		row, err := p.blockAt(h)
+		if err != nil {
+			return err
+		}
+		c.times = append(c.times, row.Time)
+	}
+	return nil
+}
+
+// position returns the position of a transaction in its block.
+func (p *part) position(pk uint64) int {
+	tx := model.TxPk(pk)
+	if tx.Height() == 0 && !p.isGenesis(pk) {
+		return tx.TxIndex() - int(p.genesis)
+	}
+	return tx.TxIndex()
+}
+
+func (p *part) isCoinbase(tx int) bool {
+	pk := p.chunk.pks[tx]
+	return p.l.Traits.Coinbase && p.chunk.sums[tx].Inputs == 0 && p.position(pk) == 0 && !p.isGenesis(pk)
+}
+
+// fee returns the fee of a transaction, as the answer to a query has it; false if there is none or it is unknown.
+func (p *part) fee(tx int) (model.Uint128, bool) {
+	s := &p.chunk.sums[tx]
+	if f := p.chunk.fees[tx]; f.Stated {
+		return model.Uint128Of(f.Amount), true
+	}
+	if s.Inputs == 0 || p.l.Traits.FeeOutputs {
+		return model.Uint128{}, false
+	}
+	return s.Spent.Sub(s.Created)
+}
+
+func (p *part) fillTxs() error {
+	if p.txs == nil {
+		return nil
+	}
+	c, b := &p.chunk, p.txs.begin()
+	raw := 0
+	for tx, pk := range c.pks {
+		s := &c.sums[tx]
+		appendInts(b, txID, int64(pk))
+		appendInts(b, txBlock, int64(c.heights[tx]))
+		appendTime(b, txTime, c.times[tx])
+		appendInts(b, txIndex, int64(p.position(pk)))
+		p.appendHash(&b.Columns[txHash], c.hash(tx))
+		fee, ok := p.fee(tx)
+		amount, err := number("the fee", pk, fee)
+		if err != nil && ok {
+			return err
+		}
+		appendMaybe(&b.Columns[txFee], amount, !ok)
+		appendBool(b, txCoinbase, p.isCoinbase(tx))
+		appendBool(b, txGenesis, p.isGenesis(pk))
+		appendInts(b, txInputs, int64(s.Inputs))
+		appendInts(b, txOutputs, int64(s.Outputs))
+		for column, sum := range [...]model.Uint128{s.Spent, s.Created} {
+			if amount, err = number("the sum", pk, sum); err != nil {
+				return err
+			}
+			appendInts(b, txInputValue+column, amount)
+		}
+		appendInts(b, txMints, int64(s.mints))
+		if p.raw {
+			for raw < len(c.raw.pks) && c.raw.pks[raw] < pk {
+				raw++
+			}
+			known := raw < len(c.raw.pks) && c.raw.pks[raw] == pk
+			size, weight, virtual := int64(0), int64(0), int64(0)
+			if known {
+				size = c.raw.sizes[raw]
+			}
+			appendMaybe(&b.Columns[txSize], size, !known)
+			if p.weigher != nil {
+				if known {
+					weight, virtual = c.raw.weights[raw], c.raw.virtual[raw]
+				}
+				appendMaybe(&b.Columns[txWeight], weight, !known)
+				appendMaybe(&b.Columns[txVirtual], virtual, !known)
+			}
+		}
+	}
+	return p.txs.send(len(c.pks))
+}
+
+// hash returns the hash of a transaction.
+func (c *chunk) hash(tx int) *model.Hash {
+	const size = len(model.Hash{})
+	return (*model.Hash)(c.hashes[tx*size : (tx+1)*size])
+}
+
+func appendBool(b *tablefile.Batch, column int, v bool) {
+	n := int64(0)
+	if v {
+		n = 1
+	}
+	appendInts(b, column, n)
+}
