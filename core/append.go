@@ -12,7 +12,8 @@ import (
 
 // Append writes a batch of blocks, which must be consecutive children of the tip, atomically with the new tip. It does
 // nothing if blocks is empty. Errors name the block: bad_block, unknown_output, already_spent, unknown_asset;
-// open_again if an earlier change of the indexes failed; outdated_values, see [model.Reviser].
+// block_too_large if the derived assets of a block need more memory than there is ([Options.Room]); open_again if an
+// earlier change of the indexes failed; outdated_values, see [model.Reviser].
 func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	db.write.Lock()
 	defer db.write.Unlock()
@@ -25,7 +26,7 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	if err := db.ensureRevision(ctx); err != nil {
 		return err
 	}
-	batch, err := db.prepare(ctx, blocks)
+	batch, err := db.prepare(ctx, blocks, 0)
 	if err == nil {
 		err = db.commit(ctx, batch, batch.Weight() >= DefaultBulkWeight, false)
 	}
@@ -68,8 +69,10 @@ func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk, atTip boo
 }
 
 // prepare assigns pointers to the blocks and resolves their inputs and values. The returned batch is pending until it
-// is committed. After an error the caller must call discardPending when no other prepare or commit is running.
-func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch, error) {
+// is committed. Several blocks can have so many derived asset entries together; 0: there is no limit. After an error the
+// caller must call discardPending when no other prepare or commit is running. Error: [*ingest.BatchTooLarge], if the
+// blocks have too many entries.
+func (db *DB) prepare(ctx context.Context, blocks []*model.Block, entries int) (*ingest.Batch, error) {
 	db.mu.Lock()
 	head, batches := db.head, slices.Clone(db.pending)
 	assets := db.totals.Rows[schema.FamilyAssets] > 0
@@ -85,7 +88,8 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 			if err := ingest.CheckHeaders(db.chain, r, batches); err != nil {
 				return err
 			}
-			return ingest.Resolve(db.layout(), db.cache, r, batches, assets)
+			db.room.Batch = entries
+			return ingest.Resolve(db.layout(), db.cache, r, batches, assets, &db.room)
 		})
 	}
 	if err != nil {

@@ -39,8 +39,10 @@ type Options struct {
 
 	CacheBytes int64 // bytes of memory for the caches of inputs and values; 0: none
 	IDBytes    int64 // bytes of memory for hashes of transactions that queries have read; 0: a few MiB
-	NoLabels   bool  // queries cache no hashes, texts and births, for measurements
-	ReadOnly   bool
+	// Room is [model.SourceOptions.Room]. It limits the derived assets of a block.
+	Room     func(bytes int64) error
+	NoLabels bool // queries cache no hashes, texts and births, for measurements
+	ReadOnly bool
 
 	// Damaged opens a database whose store lost rows, for [DB.Check] and [DB.Dump]. Otherwise Open returns damaged.
 	Damaged bool
@@ -65,6 +67,7 @@ type DB struct {
 	stateUnknown bool       // a write failed since tip and totals were read: see ensureStateKnown
 	revised      bool       // the values are of the chain's revision: see ensureRevision
 	cache        *cache.Caches
+	room         ingest.Room
 	active       ledger.Active // used by commit
 
 	mu      sync.Mutex
@@ -84,7 +87,7 @@ type DB struct {
 // database is of another chain, network or format (wrong_chain, wrong_network, wrong_format), lacks a requested index
 // (index_mismatch) or raw transactions (no_raw), or lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows}
+	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows, room: ingest.Room{Block: o.Room}}
 	db.Queries = query.New(snapshots{db}, &db.labels)
 	db.SetRawAccess(pointers.RawAccess{})
 	if o.IDBytes > 0 {

@@ -273,30 +273,70 @@ func (s *syncer) read(ctx context.Context) error {
 
 func (s *syncer) resolve(ctx context.Context) error {
 	for j := range s.batches {
-		if j.done == nil {
-			if s.caughtUp.Load() {
-				s.db.cache.Settle()
-			}
-			started := time.Now()
-			batch, err := s.db.prepare(ctx, j.blocks)
-			s.meter.busy(stageResolve, started)
-			if err != nil {
+		if j.done != nil {
+			if err := send(ctx, s.resolved, j); err != nil {
 				return err
 			}
-			if err := s.db.cache.RunError(); err != nil {
-				s.o.Log.Warn("cannot use files for caches beyond memory: the sync continues with lookups in the database, which are slower", "error", err)
-			}
-			s.meter.overflows(s.db.cache.RunStats())
-			j.batch = batch
-			if err := s.keepSnapshot(); err != nil {
-				return err
-			}
+			continue
 		}
-		if err := send(ctx, s.resolved, j); err != nil {
+		if err := s.resolveBlocks(ctx, j); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// entries returns the maximum number of derived asset entries of a batch of several blocks: they need at most six times
+// the memory of the blocks.
+func (o *SyncOptions) entries() int { return max(1, min(o.BatchWeight, int(o.BatchBytes/100))) }
+
+// resolveBlocks resolves the blocks of a job and sends them to commit. If they have too many derived assets for one batch,
+// it sends several. If one block has too many, the blocks before it are written when the error returns.
+func (s *syncer) resolveBlocks(ctx context.Context, j job) error {
+	if s.caughtUp.Load() {
+		s.db.cache.Settle()
+	}
+	started := time.Now()
+	batch, err := s.db.prepare(ctx, j.blocks, s.o.entries())
+	s.meter.busy(stageResolve, started)
+	tooLarge := (*ingest.BatchTooLarge)(nil)
+	if kind, _ := model.KindOf(err); kind == model.Machine || errors.As(err, &tooLarge) {
+		written := job{done: make(chan struct{})}
+		if err := send(ctx, s.resolved, written); err != nil {
+			return err
+		}
+		select {
+		case <-written.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if tooLarge != nil {
+		s.db.discardPending(ctx)
+		if err := s.db.ensureStateKnown(ctx); err != nil {
+			return err
+		}
+		at := max(1, tooLarge.At)
+		for _, blocks := range [2][]*model.Block{j.blocks[:at:at], j.blocks[at:]} {
+			part := job{blocks: blocks, bytes: j.bytes * int64(len(blocks)) / int64(len(j.blocks))}
+			if err := s.resolveBlocks(ctx, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.db.cache.RunError(); err != nil {
+		s.o.Log.Warn("cannot use files for caches beyond memory: the sync continues with lookups in the database, which are slower", "error", err)
+	}
+	s.meter.overflows(s.db.cache.RunStats())
+	j.batch = batch
+	if err := s.keepSnapshot(); err != nil {
+		return err
+	}
+	return send(ctx, s.resolved, j)
 }
 
 // A snapshot of the caches is written at the end and every snapshotEvery; during a first sync, which writes many rows

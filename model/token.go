@@ -1,5 +1,7 @@
 package model
 
+import "fmt"
+
 // Assets of most chains are in the outputs of a block. On a chain with [TokenRules] they are derived: the assets of an
 // output depend on a message in its transaction, on the assets of the outputs that the transaction spends, and on the
 // state of the assets that it names. A database that has them was created with them ([TokenChain]).
@@ -52,11 +54,20 @@ type TokenTx struct {
 	// [TokenBirth.ID] is then the hash of the transaction, and no message can name its birth.
 	Unconfirmed bool
 
+	// Most is the maximum number of entries in Held; 0: there is no limit. A transaction that gives A assets to D outputs
+	// has A*D entries, which can be much more than its bytes. Derive then returns [*TooManyEntries].
+	Most int
+
 	// Results. The slices are empty before Derive and can be reused after it.
 	Held     []TokenOutput
 	Births   []TokenBirth
 	Supplies []TokenSupply
 }
+
+// TooManyEntries is the error of [TokenRules.Derive] for a transaction with more entries than [TokenTx.Most].
+type TooManyEntries struct{ Entries int } // at most so many
+
+func (e *TooManyEntries) Error() string { return fmt.Sprintf("up to %d asset entries", e.Entries) }
 
 // TokenInput is an output that a transaction spends.
 type TokenInput struct {

@@ -41,7 +41,7 @@ func TestRollbackRemovesItsCacheEntries(t *testing.T) {
 				}
 				batches := []*ingest.Batch{w}
 				c.Pin(ingest.FirstPk(layout, batches))
-				if err := ingest.Resolve(layout, c, r, batches, true); err != nil {
+				if err := ingest.Resolve(layout, c, r, batches, true, &ingest.Room{}); err != nil {
 					return err
 				}
 				return ingest.WriteRows(layout, w, r, b, &totals, new(ledger.Active))

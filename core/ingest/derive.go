@@ -21,7 +21,7 @@ func Derive(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*mo
 	batches := []*Batch{batch}
 	first, c := FirstPk(l, batches), cache.New(0, l.Indexes)
 	c.Pin(first)
-	v := resolver{Layout: l, cache: c, batch: batch, r: r, batches: batches, assetsStored: true, replay: true}
+	v := resolver{Layout: l, cache: c, batch: batch, r: r, batches: batches, assetsStored: true, replay: true, room: &Room{}}
 	if t != nil {
 		c.Tokens = *t
 	}

@@ -35,6 +35,7 @@ type resolver struct {
 
 	assetsStored bool // the database contains assets
 	replay       bool // the database has later blocks too
+	room         *Room
 
 	lookups *cache.Lookups
 	missed  []int32 // inputs that must be read from the database, in the order of Batch.spends
@@ -249,9 +250,10 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache
 
 // Resolve finds the outputs that the inputs of the last batch spend, and the births of its values and assets: in the
 // caches, in the uncommitted batches, which are all in batches, oldest first, and in the database that r reads. assets
-// reports whether the database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
-func Resolve(l *schema.Layout, c *cache.Caches, r storage.Reader, batches []*Batch, assets bool) error {
-	v := resolver{Layout: l, cache: c, batch: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets}
+// reports whether the database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset,
+// block_too_large, [*BatchTooLarge].
+func Resolve(l *schema.Layout, c *cache.Caches, r storage.Reader, batches []*Batch, assets bool, room *Room) error {
+	v := resolver{Layout: l, cache: c, batch: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets, room: room}
 	return v.run()
 }
 

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -52,6 +53,8 @@ type tokens struct {
 	names map[string][]byte           // encoded births; nil: none
 	meta  [][]byte                    // the rows of the tip and of the totals; nil: not read yet
 	met   map[model.AssetBirthPk]bool // in the inputs and outputs of tx
+
+	counted counted
 }
 
 // storedToken is the rows of an asset; nil if there are none.
@@ -72,7 +75,7 @@ func (v *resolver) newTokens() *tokens {
 	}
 	return &tokens{
 		v: v, rules: v.Traits.Tokens.Rules, met: map[model.AssetBirthPk]bool{},
-		state: map[model.AssetBirthPk]storedToken{}, names: map[string][]byte{},
+		state: map[model.AssetBirthPk]storedToken{}, names: map[string][]byte{}, counted: counted{room: v.room},
 	}
 }
 
@@ -130,8 +133,17 @@ func (d *tokens) derive(t *BatchTx) error {
 		return nil
 	}
 	d.begin(t)
-	if err := d.rules.Derive(&d.tx, tokenState{d, t.pk}); err != nil {
+	d.tx.Most = d.counted.begin(d.v.batch, t)
+	err := d.rules.Derive(&d.tx, tokenState{d, t.pk})
+	entries := len(d.tx.Held)
+	if tooMany := (*model.TooManyEntries)(nil); errors.As(err, &tooMany) {
+		entries, err = max(tooMany.Entries, d.tx.Most+1), nil
+	}
+	if err != nil {
 		return err
+	}
+	if err := d.counted.add(d.v.batch, entries); err != nil {
+		return fmt.Errorf("%s: %w", describe(d.v.Chain, t), err)
 	}
 	if len(d.tx.Held)+len(d.tx.Births)+len(d.tx.Supplies) == 0 {
 		return nil

@@ -3,6 +3,7 @@ package pending
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -110,6 +111,13 @@ type tokenInput struct {
 	holder []byte // the value of the index of holders; nil: none
 }
 
+// A transaction whose derived entries need more than 1/entryShare of the memory is left out. entryMemory is the memory of
+// an entry in bytes: in the transaction, and in one that spends its output.
+const (
+	entryShare  = 16
+	entryMemory = 200
+)
+
 // place returns the next position.
 func (d *tokens) place(q *query.Query) (pk model.TxPk, ok bool) {
 	d.last++
@@ -131,7 +139,7 @@ func (d *tokens) placeOf(q *query.Query, t *Tx) (pk model.TxPk, ok bool) {
 }
 
 // derive derives the assets of a transaction; nil if it neither has a message nor spends assets. ok is false if the next
-// block has no position for it.
+// block has no position for it, or the memory no room.
 func (p *Pool) derive(q *query.Query, t *model.Tx, inputs []tokenInput) (result *derived, ok bool, err error) {
 	d := p.tokens
 	tx := model.TokenTx{Tx: t, Unconfirmed: true, Spent: make([]model.TokenInput, len(inputs))}
@@ -165,8 +173,12 @@ func (p *Pool) derive(q *query.Query, t *model.Tx, inputs []tokenInput) (result 
 	if result.pk, ok = d.place(q); !ok {
 		return nil, false, nil
 	}
-	tx.Pk = result.pk
-	if err := d.rules.Derive(&tx, &s); err != nil {
+	tx.Pk, tx.Most = result.pk, max(1, int(p.limit/entryShare/entryMemory))
+	err = d.rules.Derive(&tx, &s)
+	if tooMany := (*model.TooManyEntries)(nil); errors.As(err, &tooMany) || err == nil && len(tx.Held) > tx.Most {
+		return nil, false, nil
+	}
+	if err != nil {
 		return nil, false, fmt.Errorf("assets of the unconfirmed transaction %s: %w", q.Chain.FormatHash(t.Hash), err)
 	}
 	result.held, result.births, result.supplies = tx.Held, tx.Births, tx.Supplies

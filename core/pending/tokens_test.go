@@ -220,3 +220,43 @@ func TestDerivedAssetsAreThoseOfTheNextBlock(t *testing.T) {
 		}
 	}
 }
+
+// A transaction whose assets need too much memory is left out, and the state is partial.
+func TestAnUnconfirmedTransactionWithTooManyAssetsIsLeftOut(t *testing.T) {
+	variants := pendingtest.Variants()
+	v := variants[slices.IndexFunc(variants, func(v modeltest.Variant) bool { return v.Tokens })]
+	w := newWorld(t, v, testseed.New(t))
+	var coins []pendingtest.Coin
+	for _, c := range w.Coins(nil) {
+		if slices.ContainsFunc(c.Output.Keys, func(k model.Key) bool { return k.Index == 0 }) {
+			coins = append(coins, c)
+		}
+	}
+	const outputs = 60
+	pay := func(inputs []model.Input, n int, m *modeltest.TokenWish) *model.Unconfirmed {
+		u := pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Inputs: inputs, Outputs: make([]model.Output, n), Message: m})
+		for i := range n {
+			m.To = append(m.To, i)
+		}
+		return u
+	}
+	var txs []*model.Unconfirmed
+	var made []model.Input
+	for i, c := range coins[:3] {
+		u := pay([]model.Input{{Tx: c.Tx, Index: c.Index}}, 1, &modeltest.TokenWish{Create: fmt.Sprint("asset", i), Cap: 1, Until: 99})
+		txs, made = append(txs, u), append(made, model.Input{Tx: u.Hash})
+	}
+	w.Mine(nil) // the coins are old enough
+	w.Mine(nil)
+	w.Sync()
+	txs = append(txs, pay(made, outputs, &modeltest.TokenWish{Each: true}))
+	for limit, want := range map[int64]int{entryShare * entryMemory * (3*outputs - 1): 3, entryShare * entryMemory * 3 * outputs: 4} {
+		p := NewPool(w.DB.Chain().Traits(), limit, time.Now)
+		w.Query(func(q *query.Query) error { return p.Enter(q, txs) })
+		p.opened, p.filled = true, true
+		o := p.Overlay()
+		if partial := o.State() == Partial; o.Count() != want || partial != (want == 3) {
+			t.Errorf("limit %d: %d transactions, expected %d, %v", limit, o.Count(), want, o.State())
+		}
+	}
+}

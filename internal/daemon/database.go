@@ -193,6 +193,7 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 			o.Indexes, o.Keep = names, set.IndexOptions()
 			o.Raw, o.RawFiles = set.Raw == config.RawKeep, set.Raw == config.RawFiles
 		}
+		o.Room = set.Memory.Room(o.Chain.Traits().Pointers == model.WidePointers)
 		d.DB, err = core.Open(ctx, store, o)
 		if errors.Is(err, storage.ErrDamaged) {
 			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))

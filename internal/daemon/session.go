@@ -300,7 +300,8 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 	if err != nil {
 		return err
 	}
-	db, err := core.Open(ctx, s.db.Store, core.Options{Chain: chain, CacheBytes: config.Divide(s.set.Memory).Caches})
+	db, err := core.Open(ctx, s.db.Store, core.Options{Chain: chain, CacheBytes: config.Divide(s.set.Memory).Caches,
+		Room: s.set.Memory.Room(chain.Traits().Pointers == model.WidePointers)})
 	if err != nil {
 		return err
 	}

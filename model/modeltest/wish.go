@@ -23,6 +23,8 @@ type TokenWish struct {
 	// To are the outputs that get the assets of the inputs and new ones: each in turn gets half of what is left of an asset,
 	// the last one all. Without outputs everything is burned.
 	To []int
+	// Each gives 1 of each asset to each output of To except the last one, which gets the rest.
+	Each bool
 }
 
 // minted is the amount of a mint, and of a new asset.
@@ -130,8 +132,14 @@ func (w *TokenWish) derive(t *model.TokenTx, s model.TokenState) error {
 		}
 		for i, output := range w.To {
 			part := one.left
-			if i+1 < len(w.To) {
+			switch last := i+1 == len(w.To); {
+			case !last && w.Each:
+				part = model.Uint128Of(1)
+			case !last:
 				part, _ = part.DivMod(2)
+			}
+			if t.Most > 0 && len(t.Held) >= t.Most {
+				return &model.TooManyEntries{Entries: len(sums) * len(w.To)}
 			}
 			if one.left, _ = one.left.Sub(part); !part.IsZero() {
 				t.Held = append(t.Held, model.TokenOutput{Output: output,

@@ -39,6 +39,9 @@ func (r *Rules) Derive(t *model.TokenTx, s model.TokenState) error {
 		}
 	}
 	d.rest()
+	if d.full {
+		return &model.TooManyEntries{Entries: len(d.Held) + len(d.balances)*len(d.Outputs)}
+	}
 	return d.finish()
 }
 
@@ -62,6 +65,7 @@ type derivation struct {
 	balances     []balance // in the order of assets
 	created      *model.AssetBirthPk
 	destinations []uint32 // outputs that are not OP_RETURN; nil: not yet known
+	full         bool     // Held has more than Most entries
 }
 
 // balance is an amount of a rune that belongs to the transaction.
@@ -279,8 +283,15 @@ func (d *derivation) give(b *balance, amount model.Uint128, output uint32) {
 		b.burned, _ = b.burned.Add(amount)
 		return
 	}
-	d.Held = append(d.Held, model.TokenOutput{Output: int(output), TokenAmount: model.TokenAmount{Asset: b.asset,
-		Amount: amount}})
+	d.hold(output, b.asset, amount)
+}
+
+// hold adds an entry, unless there are too many.
+func (d *derivation) hold(output uint32, asset model.AssetBirthPk, amount model.Uint128) {
+	if d.full = d.full || d.Most > 0 && len(d.Held) >= d.Most; d.full {
+		return
+	}
+	d.Held = append(d.Held, model.TokenOutput{Output: int(output), TokenAmount: model.TokenAmount{Asset: asset, Amount: amount}})
 }
 
 func (d *derivation) returns(output uint32) (int, bool) {
@@ -310,7 +321,7 @@ func (d *derivation) moveToAll(b *balance, amount model.Uint128) {
 		more = count
 	}
 	for _, output := range d.destinations[:more] {
-		if b.left.IsZero() {
+		if b.left.IsZero() || d.full {
 			break
 		}
 		d.give(b, least(amount, b.left), output)
@@ -346,19 +357,17 @@ func (d *derivation) rest() {
 	for i := range d.balances {
 		b := &d.balances[i]
 		for _, to := range d.destinations {
-			if b.each.IsZero() {
+			if b.each.IsZero() || d.full {
 				break
 			}
-			d.Held = append(d.Held, model.TokenOutput{Output: int(to), TokenAmount: model.TokenAmount{Asset: b.asset,
-				Amount: b.each}})
+			d.hold(to, b.asset, b.each)
 		}
 		switch {
 		case b.left.IsZero():
 		case burns:
 			b.burned, _ = b.burned.Add(b.left)
 		default:
-			d.Held = append(d.Held, model.TokenOutput{Output: int(output), TokenAmount: model.TokenAmount{Asset: b.asset,
-				Amount: b.left}})
+			d.hold(output, b.asset, b.left)
 		}
 	}
 }
