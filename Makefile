@@ -199,4 +199,4 @@ interop:
 	    cp package-lock.json node_modules/.birthmark; \
 	  fi; \
 	done
-	@for dir in go-electrum blockfrost-go ltcd bchd; do go -C tools/interop/$$dir mod download; done
+	@for dir in go-electrum blockfrost-go ltcd bchd duckdb; do go -C tools/interop/$$dir mod download; done
