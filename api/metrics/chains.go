@@ -75,6 +75,7 @@ func (f *sink) chain(c *served.Chain) {
 	}
 	f.sync(c.State())
 	f.segments(c.Segments)
+	f.tables(c.Tables)
 	var pool pending.Info
 	if c.Mempool != nil {
 		pool = c.Mempool.Standing().Info()
@@ -154,6 +155,19 @@ func (f *sink) segments(l *segment.Log) {
 	}
 	f.gauge("segments_newest", "Number of the last update of a database that records segments; 0 if it does not.", float64(s.Seq))
 	f.gauge("segments_bytes", "Size of the recorded segments.", float64(s.Bytes))
+}
+
+func (f *sink) tables(state func() served.Tables) {
+	var t served.Tables
+	if state != nil {
+		t = state()
+	}
+	f.gauge("export_height", "Height of the last block in the exported tables; 0 if there are none.", float64(t.Height))
+	f.gauge("export_rows", "Rows of the exported tables.", float64(t.Rows))
+	f.gauge("export_bytes", "Size of the exported tables.", float64(t.Bytes))
+	f.gauge("export_seconds", "Duration of the last export.", t.Seconds)
+	f.counter("exported_rows_total", "Rows that were exported since the process started.", float64(t.Written))
+	f.counter("export_failures_total", "Exports that failed since the process started.", float64(t.Failures))
 }
 
 func (f *sink) mempool(i pending.Info) {

@@ -43,6 +43,18 @@ type Chain struct {
 	Rates *Rates // of the sync in this process; nil: there is none
 
 	Segments *segment.Log // of the sync in this process, for replicas; nil: none are recorded
+
+	// Tables returns the state of the tables that this process exports; nil: it exports none.
+	Tables func() Tables
+}
+
+// Tables is the state of exported tables; zero: there are none.
+type Tables struct {
+	Height      uint64  // of the last block
+	Rows, Bytes uint64  // of all files
+	Written     uint64  // rows since the process started
+	Failures    uint64  // runs that failed
+	Seconds     float64 // of the last run
 }
 
 // Unconfirmed returns the unconfirmed transactions; NotFound (no_mempool) if the server has none of the chain.

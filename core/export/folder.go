@@ -96,6 +96,11 @@ func (d LocalFolder) List(context.Context) (map[string]int64, error) {
 	return files, err
 }
 
+// IsFile reports whether a name is that of a finished file of an export.
+func IsFile(name string) bool {
+	return owns(name) && !strings.HasSuffix(name, storage.UnfinishedSuffix) && !strings.Contains(name, "..") && strings.Count(name, "/") == 2
+}
+
 // owns reports whether a file is one of an export, finished or not, so that it can be removed.
 func owns(name string) bool {
 	table, rest, ok := strings.Cut(name, "/")

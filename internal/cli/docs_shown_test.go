@@ -44,7 +44,7 @@ func userPages(t *testing.T) map[string]string {
 }
 
 // blockLanguages are the languages of blocks in pages. Tests run blocks of sh and console, and read those of yaml.
-var blockLanguages = []string{"sh", "console", "yaml", "json", "js", "go", "diff", "text", "nginx", "haproxy"}
+var blockLanguages = []string{"sh", "console", "yaml", "json", "js", "go", "diff", "text", "nginx", "haproxy", "sql", "python"}
 
 var (
 	inlineCode    = regexp.MustCompile("`([^`]+)`")

@@ -29,7 +29,7 @@ func (p *program) exportCommand() *cli.Command {
 		Usage:    "write the database as tables for analysts: Parquet, CSV or NDJSON",
 		Category: querying,
 		Flags: slices.Concat([]cli.Flag{
-			command.String("out", "write to the folder `DIR`, which has nothing or an earlier export"),
+			command.String("out", "write to `DIR`, a folder that is empty or has an earlier export, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME"),
 			command.StringDefault("tables", "comma-separated `TABLES`", strings.Join(export.Tables, ",")),
 			command.StringDefault("from", "the first block `H`", "0"),
 			command.StringDefault("to", "the last block `H`", "the tip"),
@@ -38,6 +38,7 @@ func (p *program) exportCommand() *cli.Command {
 			command.StringDefault("confirmations", "files are final if their last block has `N` blocks after it",
 				strconv.Itoa(export.DefaultConfirmations)),
 			command.StringDefault("hashes", "hashes as text or as 32 bytes, `hex|binary`", export.HashesHex),
+			command.Bool("follow", "continue with new blocks that another process adds, until Ctrl-C"),
 			command.StringDefault("jobs", "write `N` parts at the same time", "half of the processors"),
 		}, command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.export),
@@ -85,25 +86,17 @@ func (p *program) export(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	folder := export.LocalFolder(c.String("out"))
-	lock, err := folder.Lock(command.Name(c))
+	folder, release, err := p.Host(c).OpenTables(set, c.String("out"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
-	var last atomic.Pointer[export.Progress]
-	last.Store(&export.Progress{})
-	o.Progress = func(now export.Progress) { last.Store(&now) }
+	defer func() { err = errors.Join(err, release()) }()
 	set.Memory, o.Memory = config.DivideExport(set.Memory)
 	began := p.Now()
-	stop := p.Watch("export", func() progress.Reading { return exportReading(last.Load(), p.Now().Sub(began)) })
-	defer stop()
-	var result *export.Result
-	err = p.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
-		result, err = db.Export(c.Context, folder, o)
-		return err
-	})
-	stop()
+	result, err := p.exportOnce(c, set, folder, o)
+	if err == nil && c.Bool("follow") {
+		err = p.followExport(c, set, folder, o, result)
+	}
 	if err != nil {
 		if c.Context.Err() != nil && errors.Is(err, context.Canceled) {
 			return model.Errorf(model.Internal, "interrupted", "interrupted: the finished files are listed in %s; run the same "+
@@ -111,8 +104,63 @@ func (p *program) export(c *cli.Context) (err error) {
 		}
 		return err
 	}
-	a := exportAnswer{Result: result, Out: string(folder), Seconds: p.Now().Sub(began).Seconds()}
+	a := exportAnswer{Result: result, Out: c.String("out"), Seconds: p.Now().Sub(began).Seconds()}
 	return p.Answer(nil, a, func(page *terminal.Page) { showExport(page, &a) })
+}
+
+// exportOnce exports up to the tip and shows the progress.
+func (p *program) exportOnce(c *cli.Context, set *config.Chain, folder export.Folder, o export.Options) (result *export.Result, err error) {
+	var last atomic.Pointer[export.Progress]
+	last.Store(&export.Progress{})
+	o.Progress = func(now export.Progress) { last.Store(&now) }
+	began := p.Now()
+	stop := p.Watch("export", func() progress.Reading { return exportReading(last.Load(), p.Now().Sub(began)) })
+	defer stop()
+	opened := *set // opening adds the definitions stored in the database
+	err = p.ReadChain(c, &opened, core.Options{}, func(db *daemon.Database) error {
+		result, err = db.Export(c.Context, folder, o)
+		return err
+	})
+	return result, err
+}
+
+// exportPoll is how often the files of the database are checked with --follow.
+const exportPoll = time.Second
+
+// followExport exports after each change of the database, until Ctrl-C. result gets the last result.
+func (p *program) followExport(c *cli.Context, set *config.Chain, folder export.Folder, o export.Options, result *export.Result) error {
+	dir, err := daemon.ExistingFolder(set)
+	if err != nil {
+		return err
+	}
+	seen := ""
+	for {
+		now, err := daemon.Written(dir)
+		if err != nil {
+			return err
+		}
+		pause := exportPoll
+		if now != seen {
+			began := p.Now()
+			r, err := p.exportOnce(c, set, folder, o)
+			if err != nil {
+				if c.Context.Err() != nil {
+					return nil // the next run continues
+				}
+				return err
+			}
+			if seen = now; r.Written > 0 {
+				p.Log.Info("exported", "height", r.Tip.Height, "rows", r.Rows, "parts", r.Written)
+			}
+			*result = *r
+			pause = max(pause, daemon.ReopenPart*p.Now().Sub(began))
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.Context.Done():
+			return nil
+		}
+	}
 }
 
 // exportReading returns the progress of an export.

@@ -313,6 +313,14 @@ var descriptions = map[string]description{
 		"access key of the S3 storage, in the format of AWS; default: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 		"/etc/birthmark/s3-credentials", textForm,
 	},
+	"export.dir": {
+		"folder or s3://BUCKET/PREFIX?endpoint=URL&region=NAME in which serve keeps the tables of birthmark export up to date",
+		"/var/lib/birthmark/tables", textForm,
+	},
+	"export.tables": {
+		"the tables; default: all",
+		"[blocks, transactions]", listForm,
+	},
 	"bootstrap": {
 		"storage of snapshots from which serve restores the database if there is none",
 		"https://snapshots.example.org", textForm,

@@ -45,7 +45,7 @@ var chainKeys = slices.Concat([]key[Chain]{
 	{name: "raw_folder", set: func(c *Chain, v, _ string) error { return setText(&c.RawFolder, v) }},
 	{name: "indexes", set: setIndexes},
 	{name: "password", set: setPassword},
-}, serveKeys, segmentKeys, snapshotKeys)
+}, serveKeys, segmentKeys, snapshotKeys, exportKeys)
 
 // passwordKey can only be set in the environment: settings files and command lines can be read by other users of the
 // machine.

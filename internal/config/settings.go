@@ -69,6 +69,7 @@ type Chain struct {
 	Serve           Serve
 	Segments        Segments
 	Snapshots       Snapshots
+	Export          Export
 	Bootstrap       string // URL of the storage of snapshots from which a missing database is restored; empty: none
 	Trust           string // public key that restored snapshots must be signed with, or a file with it; empty: any
 

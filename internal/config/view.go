@@ -89,6 +89,7 @@ type ChainView struct {
 	Serve        Serve                `yaml:"serve,omitempty" json:"serve,omitzero"`
 	Segments     *SegmentsView        `yaml:"segments,omitempty" json:"segments,omitempty"`   // nil: not set
 	Snapshots    *SnapshotsView       `yaml:"snapshots,omitempty" json:"snapshots,omitempty"` // nil: the defaults
+	Export       *ExportView          `yaml:"export,omitempty" json:"export,omitempty"`       // nil: not set
 	Bootstrap    string               `yaml:"bootstrap,omitempty" json:"bootstrap,omitempty"`
 	Trust        string               `yaml:"trust,omitempty" json:"trust,omitempty"`
 }
@@ -107,7 +108,7 @@ func (c *Chain) View(network string, indexes []string) ChainView {
 		Chain: c.Chain, Network: c.Network, Challenge: hex.EncodeToString(c.SignetChallenge), Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, Proxy: MaskURI(c.Proxy), SourceWait: c.SourceWait.String(), DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
 		Compression: c.Compression.String(), Raw: c.Raw, Assets: c.Assets, Statistics: c.Statistics, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 		Segments:  c.Segments.view(),
-		Snapshots: c.Snapshots.view(), Bootstrap: c.Bootstrap, Trust: c.Trust,
+		Snapshots: c.Snapshots.view(), Export: c.Export.view(), Bootstrap: c.Bootstrap, Trust: c.Trust,
 	}
 	if v.Network == "" {
 		v.Network = network

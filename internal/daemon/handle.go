@@ -33,6 +33,7 @@ type handle struct {
 	segments    *segment.Log           // for replicas; nil: none
 	replica     func() *served.Replica // nil: this process does not write a replica
 	watchLists  *watchlist.Lists       // nil: none
+	tables      tableState             // of the export in this process
 	failed      string
 	since       time.Time
 }
@@ -55,8 +56,8 @@ func (s *handle) chain(chain model.Chain) *served.Chain {
 	c := &served.Chain{
 		Name: ServedName(chain), Model: chain,
 		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates, Mempool: s.mempool,
-		Segments: s.segments,
-		Watch:    s.watchLists,
+		Segments: s.segments, Tables: s.tables.state,
+		Watch: s.watchLists,
 	}
 	c.Node = s.node
 	c.Submitter, _ = s.node.(model.Submitter)

@@ -73,6 +73,7 @@ func (w *readOnlyChain) watch(bool) (stop func()) { return func() {} } // the sy
 func (w *readOnlyChain) run(ctx context.Context) {
 	defer w.followMempool(ctx)()
 	defer w.h.createSnapshots(ctx, w.set, w.handle)()
+	defer w.h.exportTables(ctx, w.set, w.handle)()
 	for pause := pollEvery; ; {
 		select {
 		case <-time.After(pause):

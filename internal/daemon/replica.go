@@ -401,6 +401,7 @@ func (s *Server) ServeReplica(ctx context.Context, r *Replica) (err error) {
 	return s.during(ctx, []*served.Chain{chain}, func(ctx context.Context) error {
 		defer h.followMempool(ctx)()
 		defer s.h.createSnapshots(ctx, r.set, h)()
+		defer s.h.exportTables(ctx, r.set, h)()
 		if err := s.Announce(); err != nil {
 			return err
 		}

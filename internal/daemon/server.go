@@ -127,6 +127,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 		mux.Handle(pattern, v1)
 	}
 	s.serveSegments(mux, ending)
+	s.serveTables(mux)
 	near := health.Defaults()
 	near.MaxLag = uint32(s.set.MaxLagBlocks)
 	well := health.Handler(chains, near)

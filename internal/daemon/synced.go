@@ -57,6 +57,7 @@ func (s *syncedChain) watch(only bool) (stop func()) {
 func (s *syncedChain) run(ctx context.Context) {
 	defer s.followMempool(ctx)()
 	defer s.h.createSnapshots(ctx, s.session.set, s.handle)()
+	defer s.h.exportTables(ctx, s.session.set, s.handle)()
 	for {
 		if err := s.retry(ctx, s.session.Run(ctx), retryMost); err != nil {
 			return

@@ -23,7 +23,7 @@ var ErrNoList = errors.New("storage over HTTPS has no list of its files")
 // ErrChanged is returned by [Target.Put] if the bytes to store are not those of the given SHA-256.
 var ErrChanged = errors.New("the bytes do not have the expected SHA-256")
 
-// Target is storage for named files. Names are relative paths with slashes, of letters, digits and . _ - only. A file is
+// Target is storage for named files. Names are relative paths with slashes, of letters, digits and . _ = - only. A file is
 // complete or absent. All methods may be called concurrently. Errors of a remote storage are of kind BadSource
 // (storage_failed).
 type Target interface {
@@ -127,7 +127,7 @@ func failed(doing string, err error) error {
 // checkName returns an error for names that are not in the form that [Target] requires.
 func checkName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
-		const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+		const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=-"
 		if part == "" || strings.HasPrefix(part, ".") || strings.Trim(part, letters) != "" {
 			return fmt.Errorf("invalid name of a stored file %q", name)
 		}
