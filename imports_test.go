@@ -89,7 +89,7 @@ var rules = []rule{
 	{from: "core/pending/answers", may: []string{"model", "core/query", "core/schema", "core/pending"}},
 	{from: "core/pending/pendingtest", may: []string{"model", "model/modeltest", "storage/memory", "core", "core/coretest", "core/query"}},
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
-	{from: "core/export", may: []string{"model", "storage", "core/schema", "core/query", "core/export/tablefile", "internal/guard"}},
+	{from: "core/export", may: []string{"model", "storage", "core/schema", "core/query", "core/export/tablefile", "internal/guard", "internal/offheap"}},
 	{from: "core/export/tablefile", may: []string{"model"}},
 	{from: "core/upgrade", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest", "internal/guard"}},

@@ -3,16 +3,26 @@ package export
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 
 	"birthmark/core/export/tablefile"
+	"birthmark/internal/offheap"
 	"birthmark/model"
 )
 
-// births maps births to numbers. Its memory has no pointers, so the garbage collector does not read it.
+// slotsOf returns n empty slots outside Go's heap.
+func slotsOf[T any](n int) (*offheap.Memory, []T) {
+	size := n * int(unsafe.Sizeof(*new(T)))
+	m := offheap.New(size)
+	return m, unsafe.Slice((*T)(m.Resize(size)), n)
+}
+
+// births maps births to numbers.
 type births struct {
-	slots []birthSlot
-	n     int
-	shift int
+	memory *offheap.Memory
+	slots  []birthSlot
+	n      int
+	shift  int
 }
 
 type birthSlot struct {
@@ -67,13 +77,16 @@ func (t *births) put(b model.BirthPk, space uint16, number uint32) {
 }
 
 func (t *births) grow() {
-	old := t.slots
-	t.slots = make([]birthSlot, max(leastSlots, 2*len(old)))
+	memory, old := t.memory, t.slots
+	t.memory, t.slots = slotsOf[birthSlot](max(leastSlots, 2*len(old)))
 	t.shift = 64 - bits.TrailingZeros(uint(len(t.slots)))
 	for _, s := range old {
 		if s.number > 0 {
 			*t.find(model.BirthPk{Utxo: model.UtxoPk(s.utxo), Ordinal: s.ordinal}, s.space) = s
 		}
+	}
+	if memory != nil {
+		memory.Resize(0)
 	}
 }
 
@@ -85,8 +98,9 @@ type texts struct {
 }
 
 type textGeneration struct {
-	at    births // positions in bytes
-	bytes []byte // each text after its size
+	at     births // positions in bytes
+	memory *offheap.Memory
+	bytes  []byte // each text after its size
 }
 
 func (g *textGeneration) get(b model.BirthPk, space uint16) ([]byte, bool) {
@@ -118,6 +132,10 @@ func (t *texts) put(b model.BirthPk, space uint16, text []byte) {
 		t.now.bytes = t.now.bytes[:0]
 	}
 	at := uint32(len(t.now.bytes))
+	if t.now.memory == nil {
+		t.now.memory = offheap.New(t.limit)
+	}
+	t.now.bytes = offheap.Room(t.now.memory, t.now.bytes, 4+len(text))
 	t.now.bytes = binary.LittleEndian.AppendUint32(t.now.bytes, uint32(len(text)))
 	t.now.bytes = append(t.now.bytes, text...)
 	t.now.at.put(b, space, at)
@@ -129,9 +147,9 @@ type dictionary struct {
 	at births
 }
 
-// reset begins a new group. The writer may still read the earlier entries.
-func (d *dictionary) reset() {
-	d.Dictionary = tablefile.Dictionary{}
+// reset begins a new group. The writer may still read the earlier entries: used is the memory of others.
+func (d *dictionary) reset(used tablefile.Dictionary) {
+	d.Dictionary = tablefile.Dictionary{Texts: used.Texts[:0], Ends: used.Ends[:0], IDs: used.IDs[:0]}
 	d.at.clear()
 }
 
@@ -142,9 +160,10 @@ type recent struct {
 }
 
 type outputTable struct {
-	slots []outputSlot
-	n     int
-	shift int
+	memory *offheap.Memory
+	slots  []outputSlot
+	n      int
+	shift  int
 }
 
 type outputSlot struct {
@@ -172,13 +191,16 @@ func (t *outputTable) get(pk uint64) (*outputSlot, bool) {
 }
 
 func (t *outputTable) grow(slots int) {
-	old := t.slots
-	t.slots = make([]outputSlot, slots)
+	memory, old := t.memory, t.slots
+	t.memory, t.slots = slotsOf[outputSlot](slots)
 	t.shift = 64 - bits.TrailingZeros(uint(slots))
 	for _, s := range old {
 		if s.pk != 0 {
 			*t.find(s.pk - 1) = s
 		}
+	}
+	if memory != nil {
+		memory.Resize(0)
 	}
 }
 

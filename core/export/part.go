@@ -23,10 +23,11 @@ import (
 type caches struct {
 	texts  texts
 	recent recent
+	memory map[string]*memory // by table
 }
 
 func newCaches(bytes int64) *caches {
-	return &caches{texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputSlots(bytes / 2)}}
+	return &caches{texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputSlots(bytes / 2)}, memory: map[string]*memory{}}
 }
 
 // part exports the rows of a span from one snapshot.
@@ -85,7 +86,7 @@ func (p *part) export(folder Folder, o *Options) ([]File, error) {
 	g, ctx := errgroup.WithContext(p.ctx)
 	p.ctx = ctx
 	for _, t := range p.tables {
-		out := newOutput(ctx, t)
+		out := newOutput(ctx, t, p.memoryOf(t))
 		p.outputs = append(p.outputs, out)
 		*map[string]**output{"blocks": &p.blocks, "transactions": &p.txs, "outputs": &p.outs, "inputs": &p.ins, "assets": &p.entries,
 			"asset_events": &p.events}[t.Name] = out

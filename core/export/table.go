@@ -77,7 +77,8 @@ type output struct {
 	ctx     context.Context
 	work    chan work
 	free    chan *tablefile.Batch
-	batch   *tablefile.Batch // being filled
+	used    chan []tablefile.Dictionary // of written groups
+	batch   *tablefile.Batch            // being filled
 	entries []dictionary
 	grouped int // rows of the group
 	rows    uint64
@@ -90,12 +91,26 @@ type work struct {
 	entries []tablefile.Dictionary // of a group that ends
 }
 
-func newOutput(ctx context.Context, t *tablefile.Table) *output {
-	const queued = 2
-	return &output{
-		table: t, ctx: ctx, work: make(chan work, queued), free: make(chan *tablefile.Batch, 2*queued),
-		entries: make([]dictionary, t.Dictionaries()),
+const queued = 2
+
+// memory is the memory that the outputs of a table reuse, part after part.
+type memory struct {
+	free    chan *tablefile.Batch
+	used    chan []tablefile.Dictionary
+	entries []dictionary
+}
+
+func (c *caches) memoryOf(t *tablefile.Table) *memory {
+	m := c.memory[t.Name]
+	if m == nil {
+		m = &memory{make(chan *tablefile.Batch, 2*queued), make(chan []tablefile.Dictionary, 2), make([]dictionary, t.Dictionaries())}
+		c.memory[t.Name] = m
 	}
+	return m
+}
+
+func newOutput(ctx context.Context, t *tablefile.Table, m *memory) *output {
+	return &output{table: t, ctx: ctx, work: make(chan work, queued), free: m.free, used: m.used, entries: m.entries}
 }
 
 // begin returns an empty batch.
@@ -147,10 +162,14 @@ func (o *output) send(rows int) error {
 }
 
 func (o *output) endGroup() error {
-	w := work{entries: make([]tablefile.Dictionary, len(o.entries))}
+	w, used := work{entries: make([]tablefile.Dictionary, len(o.entries))}, make([]tablefile.Dictionary, len(o.entries))
+	select {
+	case used = <-o.used:
+	default:
+	}
 	for i := range o.entries {
 		w.entries[i] = o.entries[i].Dictionary
-		o.entries[i].reset()
+		o.entries[i].reset(used[i])
 	}
 	o.grouped = 0
 	return o.pass(w)
@@ -185,7 +204,12 @@ func (o *output) write(format string, w io.Writer) error {
 				break
 			}
 			if next.batch == nil {
-				err = t.EndGroup(next.entries)
+				if err = t.EndGroup(next.entries); err == nil {
+					select {
+					case o.used <- next.entries:
+					default:
+					}
+				}
 			} else if err = t.Write(next.batch); err == nil {
 				select {
 				case o.free <- next.batch:

@@ -91,7 +91,9 @@ func (p *program) export(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	set.Memory, o.Memory = config.DivideExport(set.Memory)
+	var heap int64
+	set.Memory, o.Memory, heap = config.DivideExport(set.Memory)
+	defer daemon.RaiseMemory(heap)()
 	began := p.Now()
 	result, err := p.exportOnce(c, set, folder, o)
 	if err == nil && c.Bool("follow") {

@@ -84,10 +84,11 @@ func DivideReading(total Size) Division {
 	return d
 }
 
-// DivideExport returns the part of total for the tables of an export, of which the rest is as by [DivideReading].
-func DivideExport(total Size) (rest Size, tables int64) {
-	tables = int64(total) / 2
-	return total - Size(tables), tables
+// DivideExport divides total in a process that exports tables: the memory of the open database, that of the tables of
+// recent outputs and texts, outside Go's heap, and that of rows and pages, in it.
+func DivideExport(total Size) (database Size, tables, heap int64) {
+	tables, heap = int64(total)/4, int64(total)/2
+	return total - Size(tables+heap), tables, heap
 }
 
 // percent returns a percentage of a size, but at most limit.

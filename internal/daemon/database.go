@@ -51,6 +51,9 @@ var heap struct {
 	taken, usual int64 // usual: the limit while no database is open
 }
 
+// RaiseMemory lets Go's heap have more memory until release is called, for work that [Host.OpenReading] does not count.
+func RaiseMemory(bytes int64) (release func()) { return raiseLimit(bytes) }
+
 // raiseLimit adds bytes to the memory limit of Go's runtime until release is called.
 func raiseLimit(bytes int64) (release func()) {
 	add := func(n int64) {

@@ -269,6 +269,7 @@ func ingest(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle, paths []string)
 type scan struct {
 	p    unsafe.Pointer
 	rows []byte // fetched rows that next has not returned yet
+	all  []byte // memory of the fetched rows, which the next ones replace
 	want int    // bytes to fetch next
 }
 
@@ -308,7 +309,8 @@ func (s *scan) next() (key, value []byte, ok bool, err error) {
 		if size == 0 {
 			return nil, nil, false, nil
 		}
-		s.rows = append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(rows)), int(size))...)
+		s.all = append(s.all[:0], unsafe.Slice((*byte)(unsafe.Pointer(rows)), int(size))...)
+		s.rows = s.all
 		s.want = min(s.want*4, maxScanBytes)
 	}
 	key, value, size := nextRow(s.rows, 0)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -74,9 +75,17 @@ type parquetWriter struct {
 
 	pages []page // of the dictionaries, in a batch
 
-	plain, packed, zstd []byte // scratch
-	header              int64  // size of the header of the last page
+	*scratch
+	header int64 // size of the header of the last page
+
+	slabs   []*[slabSize]byte // of the pages of the group
+	slabbed int               // used bytes of the last one
 }
+
+// scratch is memory of a writer that another one can use after it.
+type scratch struct{ plain, packed, zstd []byte }
+
+var freeScratch = sync.Pool{New: func() any { return &scratch{} }}
 
 // page is the encoded positions of a dictionary, which all fields of the dictionary have.
 type page struct {
@@ -86,7 +95,7 @@ type page struct {
 
 // chunk is a column of the open group.
 type chunk struct {
-	pages    []byte
+	pages    [][]byte
 	size     int64 // uncompressed, with headers
 	values   int64
 	nulls    int64
@@ -110,7 +119,7 @@ type chunkAt struct {
 }
 
 func newParquet(w io.Writer, t *Table) (*parquetWriter, error) {
-	p := &parquetWriter{w: w, table: t, columns: make([]chunk, len(t.Fields)), pages: make([]page, t.Dictionaries())}
+	p := &parquetWriter{scratch: freeScratch.Get().(*scratch), w: w, table: t, columns: make([]chunk, len(t.Fields)), pages: make([]page, t.Dictionaries())}
 	return p, p.write([]byte(magic))
 }
 
@@ -154,8 +163,7 @@ func (p *parquetWriter) page(i int, b *Batch) error {
 	p.plain = plain
 	c.encoding = encoding
 	c.values += int64(b.Rows)
-	p.packed = p.appendPage(p.packed[:0], plain, dataPage, b.Rows, encoding, f.codec())
-	c.pages = append(c.pages, p.packed...)
+	c.pages = append(c.pages, p.slab(plain, dataPage, b.Rows, encoding, f.codec()))
 	c.size += int64(len(plain)) + p.header
 	return nil
 }
@@ -303,10 +311,10 @@ func (p *parquetWriter) dictionaryPage(f *Field, c *chunk, at *Positions, shared
 		width := bits.Len(uint(max(entries, 1) - 1))
 		plain = appendHybrid(append(plain, byte(width)), present, width)
 		p.plain = plain
-		*made = p.appendPage(nil, plain, dataPage, values, encodingDictionary, codecZstd)
+		*made = p.slab(plain, dataPage, values, encodingDictionary, codecZstd)
 		shared.size[levels] = int64(len(plain)) + p.header
 	}
-	c.pages = append(c.pages, *made...)
+	c.pages = append(c.pages, *made)
 	c.size += shared.size[levels]
 	c.encoding = encodingDictionary
 	c.values += int64(values)
@@ -347,6 +355,27 @@ func appendListLevels(b []byte, at *Positions, rows, values int) []byte {
 	}
 	b = appendLevels(b, values, func(i int) bool { return follows[i] })
 	return appendLevels(b, values, func(i int) bool { return defined[i] })
+}
+
+// slabSize is the size of the memory in which the pages of a group are.
+const slabSize = 1 << 20
+
+// freeSlabs are slabs of finished groups of all files.
+var freeSlabs = sync.Pool{New: func() any { return new([slabSize]byte) }}
+
+// slab returns a page as appendPage, in memory that is valid until the end of the group.
+func (p *parquetWriter) slab(plain []byte, kind int64, values int, encoding, codec int64) []byte {
+	p.packed = p.appendPage(p.packed[:0], plain, kind, values, encoding, codec)
+	if len(p.packed) > slabSize/4 {
+		return append([]byte(nil), p.packed...)
+	}
+	if len(p.slabs) == 0 || len(p.packed) > slabSize-p.slabbed {
+		p.slabs, p.slabbed = append(p.slabs, freeSlabs.Get().(*[slabSize]byte)), 0
+	}
+	to := p.slabs[len(p.slabs)-1][p.slabbed:]
+	n := copy(to, p.packed)
+	p.slabbed += n
+	return to[:n:n]
 }
 
 // appendPage appends a header and the compressed bytes of a page.
@@ -410,13 +439,20 @@ func (p *parquetWriter) EndGroup(entries []Dictionary) error {
 			}
 		}
 		to.data = p.at
-		if err := p.write(c.pages); err != nil {
-			return err
+		for _, page := range c.pages {
+			if err := p.write(page); err != nil {
+				return err
+			}
 		}
 		to.chunk, to.compressed, to.original = *c, p.at-begin, c.size
 		to.pages = nil
+		clear(c.pages)
 		*c = chunk{pages: c.pages[:0]}
 	}
+	for _, s := range p.slabs {
+		freeSlabs.Put(s)
+	}
+	p.slabs = p.slabs[:0]
 	p.total += p.rows
 	p.rows = 0
 	p.groups = append(p.groups, g)
@@ -425,6 +461,7 @@ func (p *parquetWriter) EndGroup(entries []Dictionary) error {
 
 // Close implements [Writer].
 func (p *parquetWriter) Close() error {
+	freeScratch.Put(p.scratch)
 	footer := p.footer()
 	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
 	return p.write(append(footer, magic...))
