@@ -85,7 +85,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block, entries int) (
 		// The pending batches are copied before the snapshot is taken: a batch that is committed in between is seen
 		// twice, but never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
-			if err := ingest.CheckHeaders(db.chain, r, batches); err != nil {
+			if err := ingest.CheckHeaders(db.Chain(), r, batches); err != nil {
 				return err
 			}
 			db.room.Batch = entries

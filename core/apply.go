@@ -39,7 +39,7 @@ func (db *DB) Apply(ctx context.Context, s *segment.Segment) error {
 		return ErrNewIndex
 	}
 	old := db.layout()
-	next, err := s.Layout(db.chain, old)
+	next, err := s.Layout(db.Chain(), old)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (db *DB) offers(s *segment.Segment) bool {
 		return true // Layout returns the error
 	}
 	offered := map[model.Definition]bool{}
-	for _, x := range db.chain.Indexes() {
+	for _, x := range db.Chain().Indexes() {
 		if d, custom := x.Definition(); custom {
 			offered[d] = true
 		}

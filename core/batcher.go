@@ -230,7 +230,7 @@ func (b *batcher) matchExisting(ctx context.Context, block *model.Block) (had bo
 		}
 	}
 	if below.IsOrigin() {
-		hash := b.db.chain.FormatHash
+		hash := b.db.Chain().FormatHash
 		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(block.Hash), hash(at.Hash))
 	}
 	b.undo, b.began = &below, time.Now()

@@ -53,7 +53,7 @@ type Options struct {
 type DB struct {
 	query.Queries
 	store         storage.Store
-	chain         model.Chain
+	opened        model.Chain                   // until there is a layout
 	currentLayout atomic.Pointer[schema.Layout] // see layout
 	locks
 
@@ -87,7 +87,7 @@ type DB struct {
 // database is of another chain, network or format (wrong_chain, wrong_network, wrong_format), lacks a requested index
 // (index_mismatch) or raw transactions (no_raw), or lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows, room: ingest.Room{Block: o.Room}}
+	db := &DB{store: s, opened: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows, room: ingest.Room{Block: o.Room}}
 	db.Queries = query.New(snapshots{db}, &db.labels)
 	db.SetRawAccess(pointers.RawAccess{})
 	if o.IDBytes > 0 {
@@ -123,8 +123,13 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	return db, nil
 }
 
-// Chain returns the chain that the database was opened with.
-func (db *DB) Chain() model.Chain { return db.chain }
+// Chain returns the chain that the database was opened with, with the rules that were added since then.
+func (db *DB) Chain() model.Chain {
+	if l := db.layout(); l != nil {
+		return l.Chain
+	}
+	return db.opened
+}
 
 // Tip returns the last committed block; the origin before the first.
 func (db *DB) Tip() model.Point {

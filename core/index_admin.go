@@ -134,6 +134,8 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		} else {
 			lacks := schema.FeaturesOf(keep) &^ x.Active
 			switch {
+			case x.IsRules():
+				return model.Errorf(model.Usage, "exists", "the database has the assets %s already", x.Name)
 			case x.IsPlaces() && name != schema.RawName: // found again: files were replaced, or the source did not provide them
 				lacks = schema.FeatureValues
 			case x.IsRaw():
@@ -164,12 +166,15 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 
 // newIndex adds an index that is to be built to the layout l, and returns it.
 func (db *DB) newIndex(l *schema.Layout, name string, keep model.IndexOptions) (*schema.Index, error) {
+	if c, ok := db.Chain().(model.TokenChain); ok && slices.Contains(c.Tokens(), name) {
+		return db.newRules(l, name, keep)
+	}
 	x := map[string]*schema.Index{schema.RawName: l.RawTxs, schema.RawFilesName: l.RawPlaces}[name]
 	if x == nil {
-		all := model.AllIndexes(db.chain)
+		all := model.AllIndexes(db.Chain())
 		i := slices.IndexFunc(all, func(x model.Index) bool { return x.Name == name })
 		if i < 0 {
-			return nil, schema.UnknownIndex(db.chain, name)
+			return nil, schema.UnknownIndex(db.Chain(), name)
 		}
 		err := l.Add(all[i], 0, schema.FeatureValues|schema.FeaturesOf(keep))
 		return l.Entry(name), err
@@ -179,6 +184,32 @@ func (db *DB) newIndex(l *schema.Layout, name string, keep model.IndexOptions) (
 	}
 	x.Building = schema.FeatureValues
 	return x, db.checkRawFiles(l)
+}
+
+// newRules adds rules that derive assets to the layout l, and returns the index that stands for them.
+func (db *DB) newRules(l *schema.Layout, name string, keep model.IndexOptions) (*schema.Index, error) {
+	refuse := func(format string, args ...any) (*schema.Index, error) {
+		return nil, model.Errorf(model.Usage, "bad_option", "assets "+name+" "+format, args...)
+	}
+	switch {
+	case !l.Rules.Dropped():
+		return refuse("cannot be added: the database has the assets %s", l.Rules.Name)
+	case keep != (model.IndexOptions{}):
+		return refuse("have no options")
+	case l.Statistics != nil:
+		return refuse("change the statistics: run birthmark index drop %s first, and add it again afterwards", l.Statistics.Name)
+	case db.recording():
+		return refuse("cannot be added while replicas follow the database: add them without replicas, and make the replicas again")
+	}
+	l.Rules.Name, l.Rules.Building = name, schema.FeatureValues
+	with, err := l.WithRules()
+	if err != nil {
+		return nil, err
+	}
+	if x, holders := l.Holders(), with.Traits.Tokens.Holders; x == nil || x.Name != holders {
+		return refuse("need the index %s: run birthmark index add %s first", holders, holders)
+	}
+	return l.Rules, nil
 }
 
 // reloadIndexChange reads the index change in progress from the store: a failed write may have been applied.
@@ -212,8 +243,10 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		switch {
 		case old == nil:
 			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s", name, strings.Join(db.Indexes(), ", "))
+		case old.IsRules() && old.Active != 0:
+			return model.Errorf(model.Usage, "always_on", "the assets %s cannot be dropped", name)
 		case old.Always || old == layout.SpendIndex:
-			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s refer to its values", name, db.chain.Name())
+			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s refer to its values", name, db.Chain().Name())
 		case old == layout.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:
 			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: its values are the holders of assets", name)
 		}

@@ -60,6 +60,9 @@ type changing struct {
 	chain []*model.Block
 	grown []*modeltest.Generator // grown[n] generates the blocks after the first n
 	forks uint64
+
+	// plain: until rules are added, the database has none. Blocks state no assets.
+	plain bool
 }
 
 func openChanging(t *testing.T, v modeltest.Variant, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *changing {
@@ -73,8 +76,16 @@ func openChanging(t *testing.T, v modeltest.Variant, s storage.Store, seed uint6
 func (l *changing) reopen(names []string, keep map[string]model.IndexOptions) {
 	l.t.Helper()
 	isRaw := func(name string) bool { return name == schema.RawName || name == schema.RawFilesName }
+	v := l.v
+	if l.plain {
+		id, _, err := core.Identify(context.Background(), l.store)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		v.Tokens = id.Assets != ""
+	}
 	db, err := core.Open(context.Background(), l.store, core.Options{
-		Chain: l.v.Chain("one"), Indexes: slices.DeleteFunc(slices.Clone(names), isRaw), Keep: keep, CacheBytes: 1 << 20,
+		Chain: v.Chain("one"), Indexes: slices.DeleteFunc(slices.Clone(names), isRaw), Keep: keep, CacheBytes: 1 << 20,
 		Raw: slices.Contains(names, schema.RawName), RawFiles: slices.Contains(names, schema.RawFilesName),
 	})
 	if err != nil {
@@ -86,7 +97,11 @@ func (l *changing) reopen(names []string, keep map[string]model.IndexOptions) {
 func (l *changing) append(blocks []*model.Block, batch int) {
 	l.t.Helper()
 	l.chain = append(slices.Clip(l.chain), blocks...)
-	appendAll(l.t, l.db, having(blocks, l.db.Indexes()...), batch)
+	some := having(blocks, l.db.Indexes()...)
+	if l.v.Offers {
+		withoutAssets(some)
+	}
+	appendAll(l.t, l.db, some, batch)
 }
 
 func (l *changing) rollback(n int) {

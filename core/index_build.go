@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"birthmark/core/backfill"
@@ -89,12 +88,21 @@ func (db changing) Finish(ctx context.Context, x *schema.Index) error {
 // activate stores the layout l with the index of w active.
 func (db *DB) activate(ctx context.Context, l *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
+	var rules *schema.Layout
+	if x.IsRules() {
+		var err error
+		if rules, err = l.WithRules(); err != nil {
+			return err
+		}
+	}
 	values := x.Kind.Valid() && x.Building.Has(schema.FeatureValues) && !x.IsRaw()
 	x.Active, x.Building = x.Active|x.Building, 0
 	l.Arrange()
 	t := db.totals.Clone()
-	maps.Copy(t.Rows, w.Rows)
-	t.RawChecksum += w.RawChecksum
+	w.AddTo(&t)
+	if x.IsRules() {
+		l.Chain, l.Traits = rules.Chain, rules.Traits
+	}
 	if err := db.swapLayout(ctx, l, l.HalfDropped(), &t); err != nil || !values {
 		return err
 	}

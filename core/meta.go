@@ -84,8 +84,8 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		case id.Chain != c.Name():
 			return model.Errorf(model.Refused, "wrong_chain", "the database contains %s, not %s", id.Chain, c.Name())
 		case id.Assets != tokensOf(c):
-			return model.Errorf(model.Refused, "wrong_assets", "the database has %s, not %s: they are chosen when a database is created",
-				assetsText(id.Assets), assetsText(tokensOf(c)))
+			return model.Errorf(model.Refused, "wrong_assets", "the database has %s, not %s%s", assetsText(id.Assets),
+				assetsText(tokensOf(c)), addAssets(id.Assets, tokensOf(c)))
 		case id.Network != c.Network():
 			return model.Errorf(model.Refused, "wrong_network", "the database contains %s %s, not %s", id.Chain, id.Network, c.Network())
 		}
@@ -144,9 +144,6 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(schema.FamilyMeta, schema.MetaChain, []byte(c.Name()))
 		b.Put(schema.FamilyMeta, schema.MetaNetwork, []byte(c.Network()))
 		db.layout().PutRaws(b)
-		if name := tokensOf(c); name != "" {
-			b.Put(schema.FamilyMeta, schema.MetaAssets, []byte(name))
-		}
 		if reviser, ok := c.(model.Reviser); ok {
 			b.Put(schema.FamilyMeta, schema.MetaRevision, binary.AppendUvarint(nil, reviser.Revision()))
 		}
@@ -180,6 +177,14 @@ func assetsText(name string) string {
 		return "no derived assets"
 	}
 	return "the assets " + name
+}
+
+// addAssets returns how to add assets to a database that has none.
+func addAssets(has, want string) string {
+	if has != "" || want == "" {
+		return ": assets cannot be dropped or replaced"
+	}
+	return ": add them with birthmark index add " + want
 }
 
 // otherFormat returns what to do with a database of another format.

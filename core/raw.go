@@ -16,7 +16,7 @@ func (db *DB) HasRawFiles() bool { return db.layout().RawFiles }
 
 // SetRawAccess sets where queries read raw transactions that the database does not store. Files is set by the chain.
 func (db *DB) SetRawAccess(a pointers.RawAccess) {
-	if c, ok := db.chain.(model.RawFiles); ok {
+	if c, ok := db.Chain().(model.RawFiles); ok {
 		a.Files = c.RawFiles()
 	}
 	db.raws.Store(&a)
@@ -24,8 +24,8 @@ func (db *DB) SetRawAccess(a pointers.RawAccess) {
 
 // checkRawFiles returns an error if the layout has places of raw transactions that the chain cannot read.
 func (db *DB) checkRawFiles(l *schema.Layout) error {
-	if _, ok := db.chain.(model.RawFiles); l.RawPlaces.Active|l.RawPlaces.Building != 0 && !ok {
-		return model.Errorf(model.Usage, "bad_option", "%s cannot read raw transactions from files", db.chain.Name())
+	if _, ok := db.Chain().(model.RawFiles); l.RawPlaces.Active|l.RawPlaces.Building != 0 && !ok {
+		return model.Errorf(model.Usage, "bad_option", "%s cannot read raw transactions from files", db.Chain().Name())
 	}
 	return nil
 }

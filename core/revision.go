@@ -14,7 +14,7 @@ import (
 // stored, so that later calls read one row. A rollback below the first such value removes all of them. The lock write is
 // held.
 func (db *DB) ensureRevision(ctx context.Context) error {
-	reviser, ok := db.chain.(model.Reviser)
+	reviser, ok := db.Chain().(model.Reviser)
 	if !ok || db.revised {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (db *DB) ensureRevision(ctx context.Context) error {
 		}
 		if stored > current {
 			return model.Errorf(model.Refused, "newer_values", "the database contains values of revision %d of %s, this program writes revision %d: "+
-				"use the newer program that wrote it", stored, db.chain.Name(), current)
+				"use the newer program that wrote it", stored, db.Chain().Name(), current)
 		}
 		for _, x := range db.layout().Indexes {
 			for row, err := range r.Scan(x.Family(schema.IndexValue), nil, nil, false) {

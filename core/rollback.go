@@ -47,7 +47,7 @@ func (db *DB) rollback(ctx context.Context, to model.Point, rg *reorg) error {
 		}
 		if at.Hash != to.Hash {
 			return model.Errorf(model.Usage, "bad_value", "cannot roll back to block %d %s: the database has %s at that height",
-				to.Height, db.chain.FormatHash(to.Hash), db.chain.FormatHash(at.Hash))
+				to.Height, db.Chain().FormatHash(to.Hash), db.Chain().FormatHash(at.Hash))
 		}
 		to = at
 	}
@@ -90,7 +90,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, rg *reorg, inBul
 			db.cache.BeginRollback(model.UtxoPk(db.layout().FirstPk(tip.Height)))
 			parent, err := u.Block(tip)
 			if err != nil {
-				return fmt.Errorf("roll back block %d %s: %w", tip.Height, db.chain.FormatHash(tip.Hash), err)
+				return fmt.Errorf("roll back block %d %s: %w", tip.Height, db.Chain().FormatHash(tip.Hash), err)
 			}
 			tip = parent
 		}

@@ -475,7 +475,7 @@ func (s *syncer) rollback(ctx context.Context, to model.Point, transit bool) err
 // when the sync ends without one.
 func (s *syncer) endReorg() {
 	s.db.endTransit()
-	f, tip, hash := s.reorg, s.db.Tip(), s.db.chain.FormatHash
+	f, tip, hash := s.reorg, s.db.Tip(), s.db.Chain().FormatHash
 	s.reorg = nil
 	if f == nil || f.depth == 0 {
 		return

@@ -72,7 +72,7 @@ func (e *TooManyEntries) Error() string { return fmt.Sprintf("up to %d asset ent
 // TokenInput is an output that a transaction spends.
 type TokenInput struct {
 	Utxo   UtxoPk
-	Value  uint64 // in the smallest unit
+	Value  uint64 // in the smallest unit; it may be missing if the transaction has no message
 	Assets []TokenAmount
 }
 

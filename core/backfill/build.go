@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"birthmark/core/ingest"
 	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -120,6 +121,7 @@ type builder struct {
 	x    *schema.Index // the index that is being added or dropped
 
 	active ledger.Active
+	assets ingest.AssetState
 }
 
 // add adds the missing blocks to the index and activates it.
@@ -307,14 +309,14 @@ func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*mode
 		}
 		var s *Step
 		err := b.View(ctx, func(r storage.Reader) (err error) {
-			s, err = Prepare(ctx, b.Layout(), r, next.Index, from, to, blocks)
+			s, err = Prepare(ctx, b.Layout(), r, next.Index, from, to, blocks, &b.assets)
 			return err
 		})
 		next.BuiltTo = to
 		return func(r storage.Reader, batch storage.Batch) error {
-			t := schema.Totals{Rows: next.Rows, RawChecksum: next.RawChecksum}
-			err := s.Emit(r, batch, &t, &b.active)
-			next.RawChecksum = t.RawChecksum
+			t := next.Totals()
+			err := s.Emit(r, batch, t, &b.active)
+			next.SetTotals(t)
 			return err
 		}, err
 	})

@@ -29,6 +29,8 @@ type Step struct {
 
 	rawChecksum uint64 // of the raw transactions in rows
 
+	assets *ingest.AssetRows // if rules are added
+
 	sums   []schema.BlockSums // of the blocks, for statistics
 	parent model.Hash         // of the first of them
 }
@@ -39,9 +41,11 @@ type row struct {
 }
 
 // Prepare reads the data of the step that adds the blocks after from, up to and including to, to index x. blocks are
-// these blocks if the step adds values of outputs, otherwise nil. Error: bad_block if a value violates the kind of the index.
+// these blocks if the step adds values of outputs or derives assets, otherwise nil. assets is kept between consecutive
+// steps. Error: bad_block if a value violates the kind of the index.
 func Prepare(
 	ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block,
+	assets *ingest.AssetState,
 ) (*Step, error) {
 	first := l.PkAfter(from)
 	s := &Step{
@@ -55,6 +59,13 @@ func Prepare(
 		if err := s.readSums(ctx, r, schema.HeightAfter(from), to.Height); err != nil || x.Kind == model.Sums {
 			return s, err
 		}
+	}
+	if x.IsRules() {
+		with, err := l.WithRules()
+		if err == nil {
+			s.assets, err = ingest.DeriveAssets(with, r, from, blocks, assets)
+		}
+		return s, err
 	}
 	if x.IsRaw() {
 		return s, s.raws(r, blocks)
@@ -301,6 +312,9 @@ func (s *Step) readSums(ctx context.Context, r storage.Reader, from, to model.He
 // Emit writes the rows of the step to b and counts them in t. active has the values of the newest days of the blocks
 // before the step, if they are known.
 func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals, active *ledger.Active) error {
+	if s.assets != nil {
+		return s.assets.Emit(r, b, t)
+	}
 	for _, row := range s.utxos {
 		b.Put(row.family, row.key, row.value)
 	}

@@ -75,7 +75,7 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = s.View(t.Context(), func(r storage.Reader) error {
-				_, err := backfill.Prepare(t.Context(), layout, r, x, model.Point{}, db.Tip(), blocks)
+				_, err := backfill.Prepare(t.Context(), layout, r, x, model.Point{}, db.Tip(), blocks, nil)
 				return err
 			})
 			if _, code := model.KindOf(err); test.valid && err != nil || !test.valid && code != "bad_block" {

@@ -43,6 +43,9 @@ type Options struct {
 // The result lists the problems. A family that cannot be read is a problem too and ends the check. Run returns an
 // error if it is interrupted, cannot read the state of the database, or does not find the index (unknown_index).
 func Run(ctx context.Context, r storage.Reader, l *schema.Layout, o Options) (*Result, error) {
+	if l.Rules.Building != 0 {
+		r = withoutAssets{r}
+	}
 	c := &checker{Layout: l, ctx: ctx, r: reader{r}, progress: o.Progress, result: &Result{Problems: []Problem{}},
 		rows: make([]uint64, l.FamilyCount()), scanned: make([]bool, l.FamilyCount())}
 	var err error
@@ -53,6 +56,9 @@ func Run(ctx context.Context, r storage.Reader, l *schema.Layout, o Options) (*R
 		if c.only = l.Entry(o.Index); c.only == nil {
 			_, err := l.Lookup(o.Index, c.Tip, c.Change)
 			return nil, err
+		}
+		if c.only.IsRules() {
+			c.only = nil // assets are compared with all other rows
 		}
 	}
 	if err := c.run(); err != nil {
@@ -99,7 +105,7 @@ func (c *checker) problem(f storage.Family, key []byte, format string, args ...a
 
 func (c *checker) run() error {
 	c.Totals = c.Totals.Clone()
-	if work := c.Change; work != nil {
+	if work := c.Change; work != nil && !work.Index.IsRules() {
 		maps.Copy(c.Totals.Rows, work.Rows)
 		c.Totals.RawChecksum += work.RawChecksum
 		if work.Index.Building != 0 && !work.BuiltTo.IsOrigin() {

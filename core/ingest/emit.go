@@ -49,12 +49,17 @@ func (e *emitter) emit() error {
 			return fmt.Errorf("%s: %w", describe(e.Chain, &e.batch.Txs[i]), err)
 		}
 	}
+	e.count()
+	return nil
+}
+
+// count adds the emitted rows to the totals.
+func (e *emitter) count() {
 	for f, n := range e.rows {
 		if n > 0 {
 			e.t.Rows[storage.Family(f)] += n
 		}
 	}
-	return nil
 }
 
 func (e *emitter) block(b *model.Block) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"birthmark/core/cache"
+	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/internal/guard"
 	"birthmark/model"
@@ -36,6 +37,11 @@ type resolver struct {
 	assetsStored bool // the database contains assets
 	replay       bool // the database has later blocks too
 	room         *Room
+
+	// whole is the layout of the database if only assets are derived, and it has all other rows of the batch: see
+	// [DeriveAssets]. Otherwise nil.
+	whole  *schema.Layout
+	stored map[model.UtxoPk]ledger.OutputAssets // assets of spent outputs of earlier batches
 
 	lookups *cache.Lookups
 	missed  []int32 // inputs that must be read from the database, in the order of Batch.spends

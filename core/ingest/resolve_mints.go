@@ -136,6 +136,7 @@ func (v *resolver) assetDeltas() error {
 	if err := use(); err != nil {
 		return err
 	}
+	v.stored = stored
 	holders := v.Holders()
 	var buf []schema.AssetEntry
 	for ti := range batch.Txs {

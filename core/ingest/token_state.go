@@ -215,7 +215,7 @@ func (s tokenState) Token(birth model.AssetBirthPk) (*model.Token, error) {
 
 // mints returns the number of transactions in the database that minted an asset.
 func (s tokenState) mints(birth model.AssetBirthPk, totals []byte) (n uint64, err error) {
-	if !s.v.replay {
+	if !s.v.replay || s.v.whole != nil {
 		t, err := schema.ParseAssetTotalsRow(totals)
 		return t.Mints, err
 	}
@@ -259,11 +259,15 @@ func (s tokenState) Named(name []byte) (birth model.AssetBirthPk, ok bool, err e
 
 // Value returns the value of the holders' index in an output.
 func (s tokenState) Value(utxo model.UtxoPk) ([]byte, error) {
-	x := s.v.Holders()
+	l := s.v.Layout
+	if s.v.whole != nil {
+		l = s.v.whole
+	}
+	x := l.Holders()
 	if x == nil {
 		return nil, nil
 	}
-	if batch := s.v.pendingWith(utxo); batch != nil {
+	if batch := s.v.pendingWith(utxo); batch != nil && s.v.whole == nil {
 		t := batch.tx(utxo.Tx())
 		for _, k := range t.Outputs[utxo.Index()-int(t.FirstOutput)].Keys {
 			if s.v.Indexes[k.Index] == x {
@@ -276,7 +280,7 @@ func (s tokenState) Value(utxo model.UtxoPk) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	output, err := s.v.ParseUtxoRow(utxo, row)
+	output, err := l.ParseUtxoRow(utxo, row)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ type Undo struct {
 	rows        blockRows           // rows of that block whose keys begin with a pointer
 	txKeys      []txKey             // its transactions, last first
 	removedSums ledger.RemovedSums  // statistics of the removed blocks
+
+	rules   *Undo // removes the assets of rules that are being added; nil if there are none
+	invalid error // of NewUndo
 }
 
 // txKey is the pointer of a transaction and the fingerprint of its outpoints.
@@ -46,6 +49,9 @@ func (u *Undo) remove(f storage.Family, key []byte) {
 
 // Block removes the block at tip and returns its parent. Error: unknown_block.
 func (u *Undo) Block(tip model.Point) (model.Point, error) {
+	if u.invalid != nil {
+		return tip, u.invalid
+	}
 	row, err := schema.BlockAt(u.r, tip.Height)
 	if err != nil {
 		return tip, err
@@ -81,6 +87,11 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	spent, err := u.inputs(spending)
 	if err != nil {
 		return tip, err
+	}
+	if u.rules != nil && u.change.Covers(u.height) {
+		if err := u.rules.onlyAssets(u.height, from, to, spent); err != nil {
+			return tip, err
+		}
 	}
 	assets, err := u.assets(spent)
 	if err != nil {
@@ -212,6 +223,12 @@ func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batc
 	if change != nil && change.Index.Building&schema.SpendFeatures != 0 {
 		u.building = &ledger.Deltas{Index: change.Index, Features: change.Index.Building, Sign: -1}
 	}
+	if change != nil && change.Index.IsRules() && change.Index.Building != 0 {
+		var with *schema.Layout
+		if with, u.invalid = l.WithRules(); u.invalid == nil {
+			u.rules = &Undo{Layout: with, cache: c, r: r, b: b, t: change.Totals(), deltas: ledger.NewDeltas(with, -1)}
+		}
+	}
 	return u
 }
 
@@ -226,6 +243,12 @@ func (u *Undo) Finish(tip model.Point) error {
 	}
 	if err := u.removeStatistics(); err != nil {
 		return err
+	}
+	if u.rules != nil {
+		if err := u.rules.finishAssets(); err != nil {
+			return fmt.Errorf("assets %s: %w", u.change.Index.Name, err)
+		}
+		u.change.SetTotals(u.rules.t)
 	}
 	if err := u.undoBuilding(tip); err != nil {
 		return fmt.Errorf("index %s: %w", u.change.Index.Name, err)

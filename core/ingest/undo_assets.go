@@ -2,11 +2,14 @@ package ingest
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // forgetAssets removes assets whose birth is in the removed block, with their fingerprints and infos.
@@ -147,4 +150,46 @@ func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 		u.remove(schema.FamilyAssetSupply, key)
 	}
 	return nil
+}
+
+// onlyAssets removes the assets of the block at h, whose transactions have pointers from <= pointer < to, and no other
+// rows. spends are the inputs of the block.
+func (u *Undo) onlyAssets(h model.HeightPk, from, to []byte, spends []undoneSpend) error {
+	u.height = h
+	u.rows = readBlockRows(u.r, []storage.Family{schema.FamilyAssets, schema.FamilyAssetID}, from, to)
+	defer u.rows.wait()
+	removed, err := u.assets(spends)
+	if err != nil {
+		return err
+	}
+	pks := slices.Collect(maps.Keys(removed))
+	rows, err := u.r.GetMany(schema.FamilyUtxo, schema.Keys(pks))
+	if err != nil {
+		return err
+	}
+	holders := u.Layout.Holders()
+	for i, pk := range pks {
+		row, err := u.Layout.ParseUtxoRow(pk, rows[i])
+		if err != nil {
+			return fmt.Errorf("output %v: %w", pk, err)
+		}
+		held := removed[pk]
+		for _, o := range row.Occurrences {
+			for _, d := range u.deltasOf(o.Index) {
+				d.AddAssets(o.Birth, held.Entries, 1)
+			}
+		}
+		held.SetHolder(holders, row.Occurrences)
+		u.assetDeltas.AddOutput(pk, &held, -1, -1)
+	}
+	return nil
+}
+
+// finishAssets writes the changes of holdings that onlyAssets collected.
+func (u *Undo) finishAssets() error {
+	for _, d := range u.deltas {
+		d.Sort()
+	}
+	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64, Derived: true}
+	return s.Apply(&u.assetDeltas, u.deltas)
 }

@@ -70,6 +70,9 @@ func (d *AssetDeltas) AddOutput(at model.UtxoPk, o *OutputAssets, outputs, unspe
 	}
 }
 
+// DropOutputs removes what AddOutput added.
+func (d *AssetDeltas) DropOutputs() { d.outputs = nil }
+
 // AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
 func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign int64) {
 	d.mints = append(d.mints, mintDelta{asset, s, sign})

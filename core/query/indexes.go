@@ -25,12 +25,15 @@ func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
 	return qs.indexStates(ctx, func(q *Query) []*schema.Index { return q.All })
 }
 
-// IndexStatesWithRaw is IndexStates with raw transactions or their places, if they are stored, being added or being
-// dropped.
+// AssetsKind is the kind in [IndexState] of rules that derive assets.
+const AssetsKind = "assets"
+
+// IndexStatesWithRaw is IndexStates with raw transactions or their places, and rules that derive assets, if the database
+// has them or they are being added or dropped.
 func (qs Queries) IndexStatesWithRaw(ctx context.Context) ([]IndexState, error) {
 	return qs.indexStates(ctx, func(q *Query) []*schema.Index {
 		all := slices.Clip(q.All)
-		for _, x := range []*schema.Index{q.Layout.RawTxs, q.Layout.RawPlaces} {
+		for _, x := range []*schema.Index{q.Layout.RawTxs, q.Layout.RawPlaces, q.Layout.Rules} {
 			if !x.Dropped() || q.Change != nil && q.Change.Index == x {
 				all = append(all, x)
 			}
@@ -49,7 +52,9 @@ func (qs Queries) indexStates(ctx context.Context, of func(*Query) []*schema.Ind
 				if to := uint32(w.BuiltTo.Height); !w.BuiltTo.IsOrigin() {
 					s.AddedTo = &to
 				}
-				if x.IsRaw() {
+				if x.IsRules() {
+					s.Values = w.Rows[schema.FamilyAssetID]
+				} else if x.IsRaw() {
 					s.Values = w.Rows[schema.FamilyRaw]
 				} else if x.Building.Has(schema.FeatureValues) {
 					s.Values = w.Rows[x.Family(schema.IndexValue)] + w.Rows[x.Family(schema.IndexBlocks)] + w.Rows[x.Family(schema.IndexSums)]

@@ -130,6 +130,8 @@ func (q *Query) tip() (*TipAnswer, error) {
 func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.Rows[x.Family(schema.IndexValue)], Keeps: (x.Active &^ schema.FeatureValues).Names()}
 	switch {
+	case x.IsRules():
+		a.Kind, a.Values = AssetsKind, t.Rows[schema.FamilyAssetID]
 	case x.IsRaw():
 		a.Kind, a.Values = "raw_transactions", t.Rows[schema.FamilyRaw]
 		if x.IsPlaces() {

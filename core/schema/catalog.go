@@ -62,7 +62,7 @@ type Layout struct {
 	Raw      bool // whether raw transactions are stored: the state of RawTxs
 	RawFiles bool // whether the places of raw transactions in a node's files are stored: the state of RawPlaces
 
-	RawTxs, RawPlaces *Index // see raw.go
+	RawTxs, RawPlaces, Rules *Index // see raw.go
 
 	All        []*Index // by number
 	Indexes    []*Index // the active ones of outputs, by number: the order that [model.Key.Index] refers to
@@ -193,7 +193,7 @@ func numberFits(n int) bool {
 // always on. Numbers follow the chain's order of indexes, so the order of names has no effect. Errors: unknown_index,
 // bad_option, bad_value.
 func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw, rawFiles bool) (*Layout, error) {
-	l := &Layout{Chain: c, Traits: c.Traits(), RawTxs: rawTxs(0, 0), RawPlaces: rawPlaces(0, 0)}
+	l := &Layout{Chain: c, Traits: c.Traits(), RawTxs: rawTxs(0, 0), RawPlaces: rawPlaces(0, 0), Rules: rules(c, nil)}
 	if raw {
 		l.RawTxs.Active = FeatureValues
 	}
@@ -273,16 +273,16 @@ func UnknownIndex(c model.Chain, name string) error {
 // ReadLayout reads the layout of an existing database from meta. Returns index_mismatch if the chain does not define an
 // index, or defines it differently.
 func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
-	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw, MetaRawFiles})
+	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw, MetaRawFiles, MetaAssetsNew})
 	if err != nil {
 		return nil, err
 	}
-	return ParseLayout(c, rows[0], rows[1], rows[2])
+	return ParseLayout(c, rows[0], rows[1], rows[2], rows[3])
 }
 
-// ParseLayout is [ReadLayout] from meta's rows indexes, raw and raw_files; nil: there is no such row.
-func ParseLayout(c model.Chain, indexes, raw, rawFiles []byte) (l *Layout, err error) {
-	l = &Layout{Chain: c, Traits: c.Traits(), RawTxs: rawTxs(parseRaw(raw)), RawPlaces: rawPlaces(parseRaw(rawFiles))}
+// ParseLayout is [ReadLayout] from meta's rows indexes, raw, raw_files and assets_new; nil: there is no such row.
+func ParseLayout(c model.Chain, indexes, raw, rawFiles, assetsNew []byte) (l *Layout, err error) {
+	l = &Layout{Chain: c, Traits: c.Traits(), RawTxs: rawTxs(parseRaw(raw)), RawPlaces: rawPlaces(parseRaw(rawFiles)), Rules: rules(c, assetsNew)}
 	if l.All, l.next, err = parseIndexes(indexes); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
@@ -375,14 +375,16 @@ func (l *Layout) Holders() *Index {
 
 // Copy returns a copy of the layout whose entries can be changed, and the copy of x in it.
 func (l *Layout) Copy(x *Index) (*Layout, *Index) {
-	txs, places := *l.RawTxs, *l.RawPlaces
-	d := &Layout{Chain: l.Chain, Traits: l.Traits, RawTxs: &txs, RawPlaces: &places, next: l.next}
+	txs, places, rules := *l.RawTxs, *l.RawPlaces, *l.Rules
+	d := &Layout{Chain: l.Chain, Traits: l.Traits, RawTxs: &txs, RawPlaces: &places, Rules: &rules, next: l.next}
 	var same *Index
 	switch x {
 	case l.RawTxs:
 		same = d.RawTxs
 	case l.RawPlaces:
 		same = d.RawPlaces
+	case l.Rules:
+		same = d.Rules
 	}
 	for _, from := range l.All {
 		to := *from

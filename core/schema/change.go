@@ -16,7 +16,8 @@ type IndexChange struct {
 	Index *Index
 
 	// Adding: the last block that the index contains (the origin before the first), the number of rows by family, and of
-	// raw transactions their sum for [Totals.RawChecksum].
+	// raw transactions their sum for [Totals.RawChecksum]. If rules are added, Rows has the asset entries as those of
+	// FamilyMeta, and RawChecksum is a part of [Totals.Checksum]: see Totals.
 	BuiltTo     model.Point
 	Rows        map[storage.Family]uint64
 	RawChecksum uint64
@@ -69,4 +70,37 @@ func (w *IndexChange) Clone() *IndexChange {
 // Covers reports whether the index that is being added contains the block at height h.
 func (w *IndexChange) Covers(h model.HeightPk) bool {
 	return w != nil && w.Index.Building != 0 && !w.BuiltTo.IsOrigin() && h <= w.BuiltTo.Height
+}
+
+// Totals returns totals that count the rows in w.Rows, to which a step of the change adds. SetTotals stores the rest of
+// them in w.
+func (w *IndexChange) Totals() *Totals {
+	t := &Totals{Rows: w.Rows, RawChecksum: w.RawChecksum}
+	if w.Index.IsRules() {
+		t.RawChecksum, t.Checksum, t.Assets = 0, w.RawChecksum, w.Rows[FamilyMeta]
+	}
+	return t
+}
+
+// SetTotals is the inverse of Totals.
+func (w *IndexChange) SetTotals(t *Totals) {
+	w.RawChecksum = t.RawChecksum
+	if w.Index.IsRules() {
+		w.RawChecksum, w.Rows[FamilyMeta] = t.Checksum, t.Assets
+	}
+}
+
+// AddTo adds the change, which is complete, to the totals of the database.
+func (w *IndexChange) AddTo(t *Totals) {
+	for f, n := range w.Rows {
+		if f != FamilyMeta {
+			t.Rows[f] = n
+		}
+	}
+	if !w.Index.IsRules() {
+		t.RawChecksum += w.RawChecksum
+		return
+	}
+	t.Checksum += w.RawChecksum
+	t.Assets = w.Rows[FamilyMeta]
 }

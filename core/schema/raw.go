@@ -14,6 +14,7 @@ const (
 
 	rawNumber      = 1 << 16 // numbers of indexes are smaller
 	rawFilesNumber = rawNumber + 1
+	rulesNumber    = rawNumber + 2
 )
 
 // RawFamily is the family of raw transactions.
@@ -27,7 +28,38 @@ func rawPlaces(active, building Features) *Index {
 	return &Index{model.Index{Name: RawName}, rawFilesNumber, active, building}
 }
 
-func (l *Layout) raws() []*Index { return []*Index{l.RawTxs, l.RawPlaces} }
+func (l *Layout) raws() []*Index { return []*Index{l.RawTxs, l.RawPlaces, l.Rules} }
+
+// rules returns the rules that derive assets, which are added to a database like an index with their name. The database
+// has the rules of its chain, or is adding the ones with the name in meta's row assets_new; nil: there is no row.
+func rules(c model.Chain, adding []byte) *Index {
+	x := &Index{Number: rulesNumber}
+	switch tokens := c.Traits().Tokens; {
+	case tokens != nil:
+		x.Name, x.Active = tokens.Name, FeatureValues
+	case adding != nil:
+		x.Name, x.Building = string(adding), FeatureValues
+	}
+	return x
+}
+
+// IsRules reports whether x stands for the rules that derive assets.
+func (x *Index) IsRules() bool { return x.Number == rulesNumber }
+
+// WithRules returns the layout of the database with rules that are being added. It has the same indexes.
+func (l *Layout) WithRules() (*Layout, error) {
+	c, ok := l.Chain.(model.TokenChain)
+	if !ok {
+		return nil, model.Errorf(model.Usage, "bad_assets", "%s derives no assets", l.Chain.Name())
+	}
+	chain, err := c.WithTokens(l.Rules.Name)
+	if err != nil {
+		return nil, err
+	}
+	with := *l
+	with.Chain, with.Traits = chain, chain.Traits()
+	return &with, nil
+}
 
 // IsRaw reports whether x stands for raw transactions or their places.
 func (x *Index) IsRaw() bool { return x.Number >= rawNumber }
@@ -38,7 +70,7 @@ func (x *Index) IsPlaces() bool { return x.Number == rawFilesNumber }
 // rawDeclarations is [Index.DeclarationsOf] of raw transactions or of their places.
 func (x *Index) rawDeclarations(p Features) []storage.Declaration {
 	switch {
-	case !p.Has(FeatureValues):
+	case !p.Has(FeatureValues), x.IsRules(): // every database has the families of assets
 		return nil
 	case x.IsPlaces():
 		return []storage.Declaration{placeFamily.Declaration, sizesFamily.Declaration}
@@ -65,7 +97,7 @@ const (
 	againBuilding = 2 // places that exist are being found again
 )
 
-// PutRaws writes meta's rows raw and raw_files.
+// PutRaws writes meta's rows raw, raw_files, assets and assets_new.
 func (l *Layout) PutRaws(b storage.Batch) {
 	for i, key := range [][]byte{MetaRaw, MetaRawFiles} {
 		switch x := l.raws()[i]; {
@@ -79,4 +111,23 @@ func (l *Layout) PutRaws(b storage.Batch) {
 			b.Delete(FamilyMeta, key)
 		}
 	}
+	switch x := l.Rules; {
+	case x.Active != 0:
+		b.Put(FamilyMeta, MetaAssets, []byte(x.Name))
+		b.Delete(FamilyMeta, MetaAssetsNew)
+	case x.Building != 0:
+		b.Put(FamilyMeta, MetaAssetsNew, []byte(x.Name))
+	default:
+		b.Delete(FamilyMeta, MetaAssetsNew)
+	}
+}
+
+// OfAssets reports whether the rows of a family are about assets.
+func OfAssets(f storage.Family) bool {
+	switch f {
+	case FamilyAssets, FamilyAssetID, FamilyAssetBirth, FamilyAssetRelations, FamilyAssetSupply, FamilyFingerprint,
+		FamilyHoldings, FamilyAssetTotals, FamilyAssetInfo:
+		return true
+	}
+	return f >= FirstIndexFamily && (f-FirstIndexFamily)%FamiliesPerIndex == IndexHeld
 }

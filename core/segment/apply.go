@@ -126,7 +126,7 @@ func (s *Segment) Layout(chain model.Chain, before *schema.Layout) (*schema.Layo
 	if before != nil && indexes == nil { // a change of the layout writes all three
 		return nil, nil
 	}
-	l, err := schema.ParseLayout(chain, indexes, raw, files)
+	l, err := schema.ParseLayout(chain, indexes, raw, files, nil)
 	if err != nil {
 		return nil, damaged("segment %d: %w", s.Seq, err)
 	}

@@ -35,7 +35,7 @@ func (p *program) indexCommand() *cli.Command {
 			},
 			{
 				Name:      "add",
-				Usage:     "add an index, options of an existing index, or raw transactions (raw)",
+				Usage:     "add an index, options of an existing index, raw transactions (raw), or derived assets (such as runes)",
 				ArgsUsage: "NAME",
 				Flags: slices.Concat(
 					[]cli.Flag{command.String("index", "`PRESETS` whose options and definition the index gets too: "+

@@ -36,7 +36,7 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 	if err != nil {
 		return err
 	}
-	set.Indexes, set.Raw = nil, config.RawOff // open the database with its stored indexes
+	set.Indexes, set.Raw, set.Assets = nil, config.RawOff, "" // open the database with its stored indexes and assets
 	if r.Definition != nil {
 		set.Stored = []model.Definition{*r.Definition}
 	}
@@ -121,7 +121,7 @@ func (w *indexChange) changeHere() (err error) {
 	if w.done = w.registered && w.isDone(states); w.done {
 		return nil
 	}
-	offered := w.name() == schema.RawName || slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
+	offered := w.name() == schema.RawName || daemon.Derives(db.Chain(), w.name()) || slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
 	if w.request.Do == control.Add && w.set.Source == "" && w.indexIn(states) < 0 && offered {
 		return daemon.MissingSource(w.request.Index)
 	}

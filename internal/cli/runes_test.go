@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -138,4 +139,85 @@ func jsonText(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Runes are added to a database that was created without them, in parts of the chain. It then has the rows of a database
+// that was created with them.
+func TestRunesAreAddedToADatabase(t *testing.T) {
+	t.Parallel()
+	name, _, _ := runes.ParseSpaced("BIRTHMARKRUNES")
+	paid := func(n byte) *wire.TxOut {
+		return wire.NewTxOut(1000, append([]byte{0x51, 32}, bytes.Repeat([]byte{n}, 32)...))
+	}
+	told := func(s *runes.Runestone) *wire.TxOut { return wire.NewTxOut(0, s.Script()) }
+	chain := bitcointest.NewChain()
+	coin := func() *wire.MsgTx { return chain.Mine().Transactions[0] }
+	commit := bitcointest.Spend(coin(), 0, paid(2))
+	chain.Mine(commit)
+	chain.MineEmpty(4)
+	created := bitcointest.Spend(commit, 0, told(&runes.Runestone{Etching: &runes.Etching{
+		Name: runes.Some(name), Premine: model.Uint128Of(1000), Terms: runes.Some(runes.Terms{
+			Amount: runes.Some(model.Uint128Of(50)), Cap: runes.Some(model.Uint128Of(9)),
+		}),
+	}}), paid(3))
+	commitment := name.Commitment()
+	leaf := append([]byte{byte(len(commitment))}, commitment...)
+	created.TxIn[0].Witness = wire.TxWitness{leaf, append([]byte{0xc0}, make([]byte, 32)...)}
+	chain.Mine(created)
+	id := runes.ID{Block: uint64(chain.Height()), Tx: 1}
+	half := chain.Height()
+	last := created
+	for n := range byte(12) {
+		mint := bitcointest.Spend(coin(), 0, told(&runes.Runestone{Mint: runes.Some(id)}), paid(4+n%3))
+		moved := bitcointest.Spend(last, 1, told(&runes.Runestone{Edicts: []runes.Edict{{ID: id, Amount: model.Uint128Of(70), Output: 2}}}),
+			paid(3), paid(5))
+		chain.Mine(mint, moved)
+		last = moved
+	}
+	dir := t.TempDir()
+	blocks, with, plain := filepath.Join(dir, "blk00000.dat"), filepath.Join(dir, "with"), filepath.Join(dir, "plain")
+	write(t, blocks, string(bitcointest.BlockFile(wire.TestNet, chain.Blocks()...)))
+	sync := func(db, assets string, to int) {
+		t.Helper()
+		ask(t, nil, "sync", "--chain", "bitcoin", "--network", "regtest", "--source", "file://"+blocks, "--assets", assets, "--db", db,
+			"--to-height", fmt.Sprint(to))
+	}
+	dump := func(db string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if status := run(t.Context(), []string{"birthmark", "dump", "--db", db}, nil, &stdout, &stderr); status != 0 {
+			t.Fatalf("status %d, %s", status, &stderr)
+		}
+		return stdout.String()
+	}
+	fails := func(want string, args ...string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if status := run(t.Context(), append([]string{"birthmark"}, args...), nil, &stdout, &stderr); status == 0 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("status %d, %s, expected %s", status, &stderr, want)
+		}
+	}
+	sync(with, "runes", chain.Height())
+	for _, to := range []int{half, half + 9, chain.Height()} {
+		db := fmt.Sprint(plain, to)
+		sync(db, "off", to)
+		fails("birthmark index add runes", "sync", "--chain", "bitcoin", "--network", "regtest", "--source", "file://"+blocks, "--assets", "runes", "--db", db)
+		fails("missing --source", "index", "add", "--db", db, "runes")
+		var a changeAnswer
+		ask(t, &a, "index", "add", "--db", db, "--source", "file://"+blocks, "runes")
+		if !a.Done || a.Index == nil || a.Index.Name != "runes" || a.Index.Kind != query.AssetsKind || a.Index.Values != 1 {
+			t.Errorf("%+v", a)
+		}
+		fails("already", "index", "add", "--db", db, "--source", "file://"+blocks, "runes")
+		fails("cannot be dropped", "index", "drop", "--db", db, "runes")
+		sync(db, "runes", chain.Height())
+		if got, want := dump(db), dump(with); got != want || len(want) < 1000 {
+			t.Errorf("added at height %d: %d bytes of rows differ from %d", to, len(got), len(want))
+		}
+		var checked check.Result
+		ask(t, &checked, "check", "--db", db)
+		if !checked.OK {
+			t.Errorf("%+v", checked)
+		}
+	}
 }

@@ -86,6 +86,14 @@ func (h *Host) MakeChain(set *config.Chain, name, network string) (model.Chain, 
 // noAssets is the setting of a database without derived assets.
 const noAssets = "off"
 
+// otherAssets returns what to do if the settings have other assets than the database.
+func otherAssets(has, want string) string {
+	if has == "" {
+		return "run birthmark index add " + want + ", or leave assets out"
+	}
+	return "assets cannot be dropped or replaced"
+}
+
 // withAssets returns the chain with the derived assets of the database, or of the settings if there is none.
 func withAssets(set *config.Chain, chain model.Chain) (model.Chain, error) {
 	names := set.Assets
@@ -95,7 +103,7 @@ func withAssets(set *config.Chain, chain model.Chain) (model.Chain, error) {
 	case set.StoredAssets != nil:
 		if names != "" && names != cmp.Or(*set.StoredAssets, noAssets) {
 			return nil, At(set.Origin("assets"), model.Errorf(model.Refused, "wrong_assets",
-				"assets: the database %s was created with %s: assets are chosen when a database is created", set.DB, cmp.Or(*set.StoredAssets, noAssets)))
+				"assets: the database %s has %s: %s", set.DB, cmp.Or(*set.StoredAssets, noAssets), otherAssets(*set.StoredAssets, names)))
 		}
 		names = *set.StoredAssets
 	case can && set.ImpliesAssets(schema.HoldersIndex):

@@ -256,6 +256,10 @@ func (s *Session) Do(ctx context.Context, r control.Request) (reply control.Repl
 
 // add registers an index, or new options of an existing one. It resumes an index that is already being added.
 func (s *Session) add(ctx context.Context, r control.Request) error {
+	if s.blocks != nil && Derives(s.db.Chain(), r.Index) {
+		return usageError("busy", "assets cannot be added while another process syncs or serves the database: "+
+			"stop it, run birthmark index add %s again, and start it again afterwards", r.Index)
+	}
 	if r.Definition != nil && !s.knows(*r.Definition) {
 		if err := s.define(ctx, *r.Definition); err != nil {
 			return err
@@ -266,6 +270,12 @@ func (s *Session) add(ctx context.Context, r control.Request) error {
 		s.source = r.Source // that of an earlier request no longer applies
 	}
 	return err
+}
+
+// Derives reports whether a chain has rules with a name, which derive assets.
+func Derives(c model.Chain, name string) bool {
+	tokens, ok := c.(model.TokenChain)
+	return ok && slices.Contains(tokens.Tokens(), name)
 }
 
 // knows reports whether the chain has a custom index with exactly this definition.
@@ -314,10 +324,13 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 	return nil
 }
 
-// pending reports whether an index is being added or dropped.
+// pending reports whether an index is being added or dropped. A session that syncs does not add assets: its queries and
+// its source are those of the chain without them.
 func (s *Session) pending(ctx context.Context) (bool, error) {
 	states, err := s.db.IndexStatesWithRaw(ctx)
-	return slices.ContainsFunc(states, func(x query.IndexState) bool { return len(x.Adding) > 0 || x.Dropping }), err
+	return slices.ContainsFunc(states, func(x query.IndexState) bool {
+		return (len(x.Adding) > 0 || x.Dropping) && (s.blocks == nil || x.Kind != query.AssetsKind)
+	}), err
 }
 
 // logPending logs which index changes are resumed.
@@ -325,6 +338,8 @@ func (s *Session) logPending(ctx context.Context) error {
 	states, err := s.db.IndexStatesWithRaw(ctx)
 	for _, x := range states {
 		switch {
+		case len(x.Adding) > 0 && x.Kind == query.AssetsKind:
+			s.Log.Warn("the assets are not complete: stop the sync and run birthmark index add", "assets", x.Name)
 		case x.Dropping:
 			s.Log.Info("resuming to drop an index while syncing", "index", x.Name)
 		case len(x.Adding) > 0:
@@ -365,8 +380,14 @@ func (s *Session) openForBuild(ctx context.Context, x *schema.Index, known []mod
 	if set.Source = cmp.Or(s.source, set.Source); set.Source == "" {
 		return nil, MissingSource(x.Name)
 	}
-	o := model.SourceOptions{Known: known, Header: s.db.Header}
+	o, chain := model.SourceOptions{Known: known, Header: s.db.Header}, s.db.Chain()
 	switch {
+	case x.IsRules():
+		var err error
+		if chain, err = chain.(model.TokenChain).WithTokens(x.Name); err != nil {
+			return nil, err
+		}
+		o.Indexes = []string{}
 	case x.IsPlaces():
 		if scheme, _, found := strings.Cut(set.Source, "://"); found && scheme != "file" {
 			return nil, usageError("missing_flag", "the places of raw transactions come from the block files of the node: "+
@@ -381,7 +402,7 @@ func (s *Session) openForBuild(ctx context.Context, x *schema.Index, known []mod
 	if s.blocks != nil { // the sync has a source open too
 		o.Memory = config.Divide(s.set.Memory).Source / 2
 	}
-	return s.OpenSource(ctx, &set, s.db.Chain(), o)
+	return s.OpenSource(ctx, &set, chain, o)
 }
 
 // MissingSource is the error if an index cannot be added without a source.

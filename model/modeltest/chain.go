@@ -34,6 +34,7 @@ type Variant struct {
 	Unordered    bool // inputs can spend outputs of later transactions of their block
 	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
 	Tokens       bool // assets are derived: see tokens.go
+	Offers       bool // the chain implements [model.TokenChain] with the rules tokens
 	Wide         bool // the pointers of databases are wide
 	Statistics   bool // databases keep statistics, and the blocks are of several days
 	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
@@ -116,6 +117,24 @@ type chain struct {
 
 func (c chain) Name() string    { return "testchain" }
 func (c chain) Network() string { return c.network }
+
+// Tokens implements [model.TokenChain].
+func (c chain) Tokens() []string {
+	if c.v.Offers {
+		return []string{"tokens"}
+	}
+	return nil
+}
+
+// WithTokens implements [model.TokenChain].
+func (c chain) WithTokens(name string) (model.Chain, error) {
+	if !c.v.Offers || name != "tokens" {
+		return nil, model.Errorf(model.Usage, "bad_assets", "unknown assets %q", name)
+	}
+	v := c.v
+	v.Tokens = true
+	return v.Chain(c.network), nil
+}
 
 func (c chain) Traits() model.Traits {
 	t := model.Traits{

@@ -2,7 +2,10 @@ package onesat_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,10 +18,12 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoinsv"
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/coretest"
 	"birthmark/core/pending"
 	"birthmark/core/pending/answers"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/onesattest"
 	"birthmark/internal/testrun"
@@ -251,4 +256,72 @@ func sorted(lines string) string {
 	list := strings.Split(lines, "\n")
 	slices.Sort(list)
 	return strings.Join(list, "\n")
+}
+
+// listed is a source of blocks.
+type listed []*model.Block
+
+func (l listed) Tip(context.Context) (model.Point, error) { return l[len(l)-1].Point(), nil }
+func (l listed) Close() error                             { return nil }
+
+func (l listed) Follow(context.Context, []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		for _, b := range l {
+			if !yield(model.Event{Block: b, Tip: l[len(l)-1].Height}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A database to which assets are added has the same rows as one that was created with them.
+func TestAddedAssetsEqualAssetsFromTheStart(t *testing.T) {
+	t.Parallel()
+	for _, assets := range []string{"1sat", "bsv21", "ordinals"} {
+		t.Run(assets, func(t *testing.T) {
+			t.Parallel()
+			with := chainWith(t, assets)
+			without, err := bitcoin.Open(bitcoinsv.Spec, "regtest")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := testseed.Rand(t)
+			w := onesattest.NewWorld(rng)
+			for range testrun.Amount(60, 30) {
+				w.Next(6)
+			}
+			blocks := decoded(t, with, w.Chain, 0)
+			all := open(t, with, 1<<20)
+			coretest.AppendAll(t, all, blocks, 7)
+			db := open(t, without, 1<<20)
+			half := len(blocks) / 2
+			coretest.AppendAll(t, db, decoded(t, without, w.Chain, 0)[:half], 5)
+			if err := db.AddIndex(t.Context(), assets, model.IndexOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			coretest.AppendAll(t, db, decoded(t, without, w.Chain, 0)[half:half+3], 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			steps := 0
+			build := func(ctx context.Context) error {
+				return db.Build(ctx, func(context.Context, *schema.Index, []model.Point) (model.Source, error) {
+					return listed(blocks), nil
+				}, backfill.Options{Weight: 1 + rng.IntN(200), Progress: func(backfill.Progress) {
+					if steps++; steps == 3 {
+						cancel()
+					}
+				}})
+			}
+			if err := build(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			coretest.Consistent(t, db)
+			if err := build(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			coretest.Consistent(t, db)
+			coretest.AppendAll(t, db, blocks[half+3:], 4)
+			coretest.Consistent(t, db)
+			coretest.Same(t, "assets added", coretest.Dump(t, db), coretest.Dump(t, all))
+		})
+	}
 }

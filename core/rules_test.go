@@ -1,0 +1,144 @@
+package core_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"birthmark/core/backfill"
+	"birthmark/core/schema"
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// withoutAssets removes assets and mints from blocks of [having].
+func withoutAssets(blocks []*model.Block) {
+	for _, b := range blocks {
+		for _, txs := range [][]model.Tx{b.Genesis, b.Txs} {
+			for i := range txs {
+				txs[i].Mints = nil
+				for j := range txs[i].Outputs {
+					txs[i].Outputs[j].Assets = nil
+				}
+			}
+		}
+	}
+}
+
+// offering is a variant whose databases can get rules later.
+func offering() modeltest.Variant {
+	all := modeltest.Variants()
+	v := all[slices.IndexFunc(all, func(v modeltest.Variant) bool { return v.Tokens })]
+	v.Offers, v.Statistics = true, false
+	return v
+}
+
+// openPlain opens a database without rules.
+func openPlain(t *testing.T, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *changing {
+	t.Helper()
+	v := offering()
+	l := &changing{t: t, v: v, store: s, grown: []*modeltest.Generator{v.NewGenerator(seed)}, plain: true}
+	l.reopen(names, keep)
+	return l
+}
+
+// After any interruptions, a database to which rules were added has the same rows as one that was created with them.
+func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
+	for _, store := range []string{"memory", "rocks", "rocks in bulk"} {
+		t.Run(store, func(t *testing.T) {
+			rounds := testrun.Amount(6, 2)
+			if store != "memory" {
+				rounds = 1
+			}
+			for round := range rounds {
+				n := testseed.Of(t, 900+uint64(round))
+				rng := rand.New(rand.NewPCG(n, 1))
+				names := []string{"address", "tag", "label"}[:1+rng.IntN(3)]
+				keep := map[string]model.IndexOptions{"address": everything4}
+				if len(names) > 1 && rng.IntN(2) == 0 {
+					keep["tag"] = model.IndexOptions{Balance: true}
+				}
+				s := stores()[store](t)
+				l := openPlain(t, s, n, names, keep)
+				l.grow(20+rng.IntN(20), 6)
+				for range 2 {
+					if err := l.db.AddIndex(t.Context(), "tokens", model.IndexOptions{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 14 {
+					switch rng.IntN(5) {
+					case 0:
+						l.grow(1+rng.IntN(6), 1+rng.IntN(4))
+					case 1:
+						l.rollback(rng.IntN(12))
+					case 2:
+						l.reopen(nil, nil)
+					default:
+						l.build(1+rng.IntN(3), 1+rng.IntN(200))
+					}
+					consistent(t, l.db)
+				}
+				l.build(-1, 100)
+				consistent(t, l.db)
+				same(t, "added", dump(t, l.db), l.made(names, keep))
+				l.grow(10, 3)
+				l.rollback(15)
+				l.grow(20, 5)
+				consistent(t, l.db)
+				same(t, "added and continued", dump(t, l.db), l.made(names, keep))
+				l.reopen(nil, nil)
+				l.rollback(len(l.chain))
+				l.grow(9, 2)
+				consistent(t, l.db)
+				same(t, "opened again", dump(t, l.db), l.made(names, keep))
+			}
+		})
+	}
+}
+
+// Rules that cannot be added are refused, with the reason.
+func TestRulesThatCannotBeAdded(t *testing.T) {
+	ctx := context.Background()
+	l := openPlain(t, memory.New(), 3, []string{"tag"}, nil)
+	l.grow(5, 2)
+	if err := l.db.AddIndex(ctx, "tokens", model.IndexOptions{}); code(err) != "bad_option" {
+		t.Errorf("without holders: %v", err)
+	}
+	l = openPlain(t, memory.New(), 3, []string{"address"}, nil)
+	l.grow(5, 2)
+	if err := l.db.AddIndex(ctx, "tokens", everything4); code(err) != "bad_option" {
+		t.Errorf("with options: %v", err)
+	}
+	if err := l.db.AddIndex(ctx, "tokens", model.IndexOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.db.AddIndex(ctx, "tag", model.IndexOptions{}); code(err) != "busy" {
+		t.Errorf("an index meanwhile: %v", err)
+	}
+	other := slices.Clone(l.chain)
+	last := *other[len(other)-1]
+	last.Txs = slices.Clone(last.Txs)
+	last.Txs = last.Txs[:len(last.Txs)-1]
+	other[len(other)-1] = &last
+	err := l.db.Build(ctx, func(context.Context, *schema.Index, []model.Point) (model.Source, error) {
+		return events(having(other)), nil
+	}, backfill.Options{})
+	if code(err) != "bad_block" {
+		t.Errorf("a source with other transactions: %v", err)
+	}
+	l.build(-1, 100)
+	if err := l.db.AddIndex(ctx, "tokens", model.IndexOptions{}); code(err) != "exists" {
+		t.Errorf("added twice: %v", err)
+	}
+	if err := l.db.DropIndex(ctx, "tokens"); code(err) != "always_on" {
+		t.Errorf("dropped: %v", err)
+	}
+	consistent(t, l.db)
+	same(t, "added", dump(t, l.db), l.made([]string{"address"}, nil))
+}
