@@ -125,27 +125,6 @@ func checkStored(value []byte) error {
 	return nil
 }
 
-// encodeBase58 writes a prefix of one or more bytes and a payload in base58 with a checksum.
-func encodeBase58(prefix string, payload []byte) string {
-	return base58.CheckEncode(append([]byte(prefix[1:]), payload...), prefix[0])
-}
-
-func encodeSegwit(hrp string, version byte, program []byte) string {
-	groups, err := bech32.ConvertBits(program, 8, 5, true)
-	if err != nil {
-		return hex.EncodeToString(program) // unreachable: bytes always regroup with padding
-	}
-	encode := bech32.EncodeM
-	if version == 0 {
-		encode = bech32.Encode
-	}
-	s, err := encode(hrp, append([]byte{version}, groups...))
-	if err != nil {
-		return hex.EncodeToString(program) // unreachable: groups of 5 bits are valid characters
-	}
-	return s
-}
-
 // errNetwork is an error about an address of another network. Its text names the network.
 type errNetwork struct{ of string }
 
