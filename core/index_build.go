@@ -15,6 +15,7 @@ import (
 func (db *DB) Build(ctx context.Context, open backfill.SourceOpener, o backfill.Options) error {
 	db.buildMu.Lock()
 	defer db.buildMu.Unlock()
+	o.Room = db.room.Block
 	return backfill.Build(ctx, changing{db}, open, o)
 }
 

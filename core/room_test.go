@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/coretest"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -147,4 +149,48 @@ type counted struct {
 func (s *counted) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	s.updates++
 	return s.Store.Update(ctx, fn)
+}
+
+// Assets that are added to a database are counted, too: many are divided into several steps, and a block that has no room
+// ends the backfill after all blocks before it.
+func TestAddedAssetsAreCounted(t *testing.T) {
+	v := modeltest.Variant{Name: "tokens", Coinbase: true, ByHand: true, Fingerprints: true, Described: true, Kept: true, Offers: true}
+	const assets, outputs = 12, 30
+	blocks, at := multiplied(assets, outputs)
+	with := v
+	with.Tokens = true
+	all := coretest.Open(t, memory.New(), with, 0)
+	coretest.AppendAll(t, all, blocks, 1)
+	s := memory.New()
+	open := func(most int64) *core.DB {
+		db, err := core.Open(t.Context(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Room: func(bytes int64) error {
+			if bytes > most {
+				return model.Errorf(model.Machine, "block_too_large", "it needs %d bytes", bytes)
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	source := func(context.Context, *schema.Index, []model.Point) (model.Source, error) { return events(blocks), nil }
+	db := open(800 * (assets*outputs - 1))
+	coretest.AppendAll(t, db, blocks, 3)
+	if err := db.AddIndex(t.Context(), "tokens", model.IndexOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	steps := []model.HeightPk{}
+	o := backfill.Options{Weight: 150, Progress: func(p backfill.Progress) { steps = append(steps, p.Height) }}
+	err := db.Build(t.Context(), source, o)
+	if _, code := model.KindOf(err); code != "block_too_large" || len(steps) < 1 || steps[len(steps)-1] != blocks[at-1].Height {
+		t.Fatalf("steps to %v, error %v, expected block_too_large after block %d", steps, err, blocks[at-1].Height)
+	}
+	coretest.Consistent(t, db)
+	db = open(800 * assets * outputs)
+	if err := db.Build(t.Context(), source, o); err != nil {
+		t.Fatal(err)
+	}
+	coretest.Consistent(t, db)
+	coretest.Same(t, "added", coretest.Dump(t, db), coretest.Dump(t, all))
 }

@@ -23,6 +23,9 @@ type Options struct {
 	Weight   int            // transactions, inputs and outputs per step; 0: DefaultWeight
 	Progress func(Progress) // called after every step, and once at the end
 	Log      *slog.Logger   // nil: no log
+
+	// Room is [model.SourceOptions.Room], for the assets of a block.
+	Room func(bytes int64) error
 }
 
 // Progress is the progress of an index: its last block or, if it is being dropped, the block up to which it is removed
@@ -92,6 +95,7 @@ func Build(ctx context.Context, db Database, open SourceOpener, o Options) error
 			return nil
 		}
 		b := &builder{Database: db, open: open, o: o, x: w.Index}
+		b.assets.Room = ingest.Room{Batch: 2 * o.Weight, Block: o.Room}
 		run, done := b.add, "index added"
 		if w.Index.Dropped() {
 			run, done = b.drop, "index dropped"
@@ -300,6 +304,21 @@ func (b *builder) contains(ctx context.Context, p model.Point) error {
 // step adds the blocks after from, up to and including to. If the database has rolled back some of them, it does
 // nothing and returns ErrElsewhere.
 func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
+	err := b.oneStep(ctx, from, to, blocks)
+	tooLarge := (*ingest.BatchTooLarge)(nil)
+	if !errors.As(err, &tooLarge) {
+		return err
+	}
+	at := max(1, tooLarge.At)
+	middle := blocks[at-1].Point()
+	if err := b.step(ctx, from, middle, blocks[:at]); err != nil {
+		return err
+	}
+	return b.step(ctx, middle, to, blocks[at:])
+}
+
+// oneStep is step. Error: [*ingest.BatchTooLarge] if the blocks have too many assets for one step.
+func (b *builder) oneStep(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
 	err := b.Step(ctx, b.x, func(next *schema.IndexChange) (Emitter, error) {
 		if next.BuiltTo != from {
 			return nil, ErrElsewhere

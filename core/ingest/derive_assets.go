@@ -12,6 +12,7 @@ import (
 
 // AssetState is what [DeriveAssets] keeps between calls for consecutive blocks.
 type AssetState struct {
+	Room   Room
 	caches *cache.Caches
 	last   model.Point
 }
@@ -26,7 +27,8 @@ type AssetRows struct {
 }
 
 // DeriveAssets derives the assets of blocks after parent, of which the database has all other rows. l has the rules. r has
-// rows of assets up to parent. Errors: bad_block, if the inputs of the blocks are not those of the database.
+// rows of assets up to parent. Errors: bad_block, if the inputs of the blocks are not those of the database;
+// block_too_large and [*BatchTooLarge], as [Resolve].
 func DeriveAssets(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*model.Block, s *AssetState) (*AssetRows, error) {
 	bare := *l
 	bare.Indexes, bare.PerBlock, bare.Statistics, bare.SpendIndex, bare.Raw, bare.RawFiles = nil, nil, nil, nil, false, false
@@ -40,13 +42,13 @@ func DeriveAssets(l *schema.Layout, r storage.Reader, parent model.Point, blocks
 	s.last = model.Point{}
 	v := resolver{
 		Layout: &bare, whole: l, cache: s.caches, batch: batch, r: r, batches: []*Batch{batch}, assetsStored: true, replay: true,
-		room: &Room{},
+		room: &s.Room,
 	}
 	if err := v.spendsOfRows(); err != nil {
 		return nil, err
 	}
 	if err := v.assetDeltas(); err != nil {
-		s.caches = nil
+		s.caches = nil // they have assets of some of the blocks
 		return nil, err
 	}
 	s.last = blocks[len(blocks)-1].Point()
