@@ -16,6 +16,7 @@ import (
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/model/modeltest"
 )
 
 // A watch sends changes only, the whole set after a reset, and at most a given number of events at once.
@@ -94,5 +95,85 @@ func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 	}
 	if len(gone) != len(all)-1 || !strings.HasSuffix(gone[len(gone)-1], `"count":0}`) {
 		t.Errorf("%d events, expected %d:\n%s", len(gone), len(all)-1, strings.Join(gone, "\n"))
+	}
+}
+
+// If a block changes the assets of an unconfirmed transaction, it leaves with the reason changed, and arrives again with
+// the new ones.
+func TestAWatchReportsChangedAssets(t *testing.T) {
+	variants := pendingtest.Variants()
+	v := variants[slices.IndexFunc(variants, func(v modeltest.Variant) bool { return v.Tokens })]
+	n := &pendingtest.Node{World: pendingtest.New(t, v, testseed.New(t))}
+	db := n.DB
+	coins := n.Coins(nil)
+	coin := coins[slices.IndexFunc(coins, func(c pendingtest.Coin) bool {
+		return slices.ContainsFunc(c.Output.Keys, func(k model.Key) bool { return k.Index == 0 })
+	})]
+	n.Mine(nil) // the coin is old enough
+	n.Mine(nil)
+	n.Sync()
+	pay := func(in model.Input, m *modeltest.TokenWish) *model.Unconfirmed {
+		u := pendingtest.Unconfirmed(model.Tx{Hash: n.Name(), Inputs: []model.Input{in}, Outputs: make([]model.Output, 1), Message: m})
+		n.Arrive(u)
+		return u
+	}
+	created := pay(model.Input{Tx: coin.Tx, Index: coin.Index}, &modeltest.TokenWish{Create: "new", Cap: 1, Until: 99, To: []int{0}})
+	after := pay(model.Input{Tx: created.Hash}, &modeltest.TokenWish{To: []int{0}})
+	f := pending.NewFollower(pending.Options{
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); f.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	live := func() {
+		t.Helper()
+		for u := range f.Changes(t.Context()) {
+			n.Lock()
+			complete := u.State() == pending.Live && u.Count() == len(n.Pool) && u.Tip == db.Tip()
+			n.Unlock()
+			if complete {
+				return
+			}
+		}
+		t.Fatal("the mempool did not reach the transactions of the node")
+	}
+	watch := &answers.Watch{Follower: f, View: db.View, Terms: []query.Term{{Index: query.AssetTerm}}}
+	next := func() (got []string) {
+		t.Helper()
+		if _, err := watch.Next(t.Context(), db.Tip(), func(e answers.Event) (bool, error) {
+			switch {
+			case e.Pending != nil:
+				got = append(got, e.Pending.Tx+" "+e.Pending.Outputs[0].Assets[0].Asset)
+			case e.Gone != nil:
+				got = append(got, e.Gone.Tx+" "+e.Gone.Reason)
+			}
+			return false, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	c := db.Chain()
+	live()
+	id := c.FormatAsset(created.Hash[:])
+	want := []string{c.FormatHash(created.Hash) + " " + id, c.FormatHash(after.Hash) + " " + id}
+	if got := next(); !slices.Equal(got, want) {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+	n.Lock()
+	n.Mine([]*model.Unconfirmed{created})
+	n.Unlock()
+	n.Sync()
+	live()
+	pk, err := model.NarrowPointers.Tx(db.Tip().Height, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = c.FormatAsset(fmt.Appendf(nil, "asset of %v", pk))
+	want = []string{c.FormatHash(after.Hash) + " changed", c.FormatHash(after.Hash) + " " + id}
+	if got := next(); !slices.Equal(got, want) {
+		t.Errorf("after a block: %q, expected %q", got, want)
 	}
 }
