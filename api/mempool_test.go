@@ -195,6 +195,38 @@ func TestMempoolOperations(t *testing.T) {
 	}
 }
 
+// The unconfirmed change of a balance has the assets that the value receives and sends.
+func TestUnconfirmedBalancesHaveAssets(t *testing.T) {
+	h, node, pool := withMempool(t)
+	out := func(address byte, assets ...model.Asset) model.Output {
+		return model.Output{Value: 5, Keys: []model.Key{{Index: 0, Value: []byte{address}}}, Assets: assets}
+	}
+	one, two := []byte{0xee}, []byte{0xef}
+	node.mu.Lock()
+	for n, outputs := range [][]model.Output{
+		{out(0xad, model.Asset{ID: one, Amount: 7}, model.Asset{ID: two, Amount: 3})},
+		{out(0xad, model.Asset{ID: one, Amount: 5}), out(0xae, model.Asset{ID: one, Amount: 2}, model.Asset{ID: two, Amount: 3})},
+	} {
+		node.txs = append(node.txs, &model.Unconfirmed{
+			Tx:   model.Tx{Hash: model.Hash{byte(5 + n)}, Inputs: []model.Input{{Tx: model.Hash{byte(4 + n)}}}, Outputs: outputs},
+			Size: 60, VSize: 60,
+		})
+	}
+	node.mu.Unlock()
+	until(t, pool, 4)
+	for address, want := range map[string]string{
+		"aac": "",
+		"aad": `,"assets":[{"asset":"ee","balance":"5","received":"12","sent":"7"},{"asset":"ef","balance":"0","received":"3","sent":"3"}]`,
+		"aae": `,"assets":[{"asset":"ee","balance":"2","received":"2","sent":"0"},{"asset":"ef","balance":"3","received":"3","sent":"0"}]`,
+	} {
+		text := ask(h, "GET", "/v1/test/balance/address/"+address+"?mempool=include", "").Body.String()
+		_, got, _ := strings.Cut(text, `"spent_count":`)
+		if got = strings.TrimSpace(got[1:]); got != want+"}}" {
+			t.Errorf("%s: %s, expected %s", address, text, want)
+		}
+	}
+}
+
 // An answer with unconfirmed transactions is not cached for the tip. Its ETag depends on the mempool.
 func TestAnswersWithTheMempoolFollowIt(t *testing.T) {
 	h, node, pool := withMempool(t)
