@@ -85,8 +85,10 @@ func withMempool(t *testing.T) (h *site, node *scripted, pool *pending.Follower)
 	node = &scripted{tip: b.Point(), txs: []*model.Unconfirmed{
 		tx(3, b.Txs[0].Hash, 100, pay(30, 0xab), pay(10, 0xaa)), tx(4, model.Hash{3}, 50, pay(25, 0xac)),
 	}}
+	traits := db.Chain().Traits()
+	traits.BlockVSize = 2000
 	pool = pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		View: db.View, Moved: db.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
 		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(context.Context, []string) (model.Source, error) { return node, nil },
 	})
@@ -130,6 +132,12 @@ func TestMempoolOperations(t *testing.T) {
 	if m.State != "live" || m.Count != 2 || m.NodeCount != 2 || m.Size != 150 || m.VSize != 150 || m.Fees != "6" || len(m.Histogram) != 1 ||
 		m.Histogram[0] != (query.FeeRatesAnswer{FeeRate: 0.01, Count: 2, VSize: 150}) {
 		t.Errorf("got %+v", m)
+	}
+	var next query.ProjectedBlocksAnswer
+	get("/mempool/blocks", &next)
+	if len(next.Blocks) != 1 || next.State != "live" || next.Rest != (query.MempoolRestAnswer{Fees: "0"}) ||
+		next.Blocks[0] != (query.ProjectedBlockAnswer{TxCount: 2, VSize: 150, Fees: "6", HighestRate: 0.04, MedianRate: 0.04, LowestRate: 0.04}) {
+		t.Errorf("got %+v", next)
 	}
 	for order, ids := range map[string][]byte{"arrival": {3, 4}, "rate": {4, 3}} {
 		var got []string

@@ -37,8 +37,23 @@ func mempoolOperations() []*operation {
 			})
 			return a, err
 		}).with([]*parameter{limitParameter, afterParameter, mempoolOrderParameter})
-	all.pending, list.pending = true, true
-	return []*operation{all, list}
+	blocks := get("mempoolBlocks", "/mempool/blocks", "mempool", "Project the next blocks",
+		"The blocks as they would be mined now: a miner takes the transaction whose package, which is it and its ancestors "+
+			"that are in no block yet, has the highest fee rate. At most 8 blocks, without the coinbase. Empty on chains "+
+			"whose miners do not select by fee rate.", query.ProjectedBlocksAnswer{},
+		func(_ context.Context, _ *query.View, q *request) (any, error) {
+			t := q.chain.Mempool.Template()
+			a := &query.ProjectedBlocksAnswer{Chain: q.chain.Model.Name(), State: q.overlay.State().String(),
+				Blocks: []query.ProjectedBlockAnswer{},
+				Rest:   query.MempoolRestAnswer{TxCount: t.Rest.Count, VSize: t.Rest.VSize, Fees: strconv.FormatUint(t.Rest.Fees, 10)}}
+			for _, b := range t.Blocks {
+				a.Blocks = append(a.Blocks, query.ProjectedBlockAnswer{TxCount: b.Count, VSize: b.VSize,
+					Fees: strconv.FormatUint(b.Fees, 10), HighestRate: b.Highest, MedianRate: b.Median, LowestRate: b.Lowest})
+			}
+			return a, nil
+		})
+	all.pending, list.pending, blocks.pending = true, true, true
+	return []*operation{all, list, blocks}
 }
 
 var (

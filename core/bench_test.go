@@ -2,15 +2,19 @@ package core_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"birthmark/bench"
 	adapter "birthmark/chains/bitcoin"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
+	"birthmark/model/modeltest"
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
@@ -112,4 +116,55 @@ func BenchmarkRollbackOfOneBlock(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkStatistics measures a year by day of a chain of 18 years, and all series of it by week, as charts need them.
+// The series of unspent outputs are sums over all days.
+func BenchmarkStatistics(b *testing.B) {
+	const days = 18 * 365
+	db, err := core.Open(b.Context(), memory.New(), core.Options{Chain: modeltest.Variant{ByHand: true}.Chain("one"), CacheBytes: 16 << 20,
+		Indexes: []string{"address", model.StatisticsIndex}, Keep: map[string]model.IndexOptions{"address": {Statistics: true}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	start := time.Date(2009, 1, 3, 12, 0, 0, 0, time.UTC)
+	var blocks []*model.Block
+	var parent model.Hash
+	for h := range days {
+		block := &model.Block{Height: model.HeightPk(h), Parent: parent, Time: start.AddDate(0, 0, h).Unix(), Header: []byte("header")}
+		binary.BigEndian.PutUint64(block.Hash[:], uint64(h)+1)
+		tx := model.Tx{Hash: block.Hash, Outputs: []model.Output{{Value: 50, Keys: []model.Key{{Value: block.Hash[:8]}}}}}
+		block.Txs, parent = []model.Tx{tx}, block.Hash
+		blocks = append(blocks, block)
+	}
+	if err := db.Append(b.Context(), blocks); err != nil {
+		b.Fatal(err)
+	}
+	from := start.AddDate(17, 0, 0).Unix()
+	year := query.Range{FromTime: &from}
+	for _, name := range []string{"transactions", "supply", "address.active"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				a, err := db.Statistics(b.Context(), name, "day", year, query.Page{Limit: 1000})
+				if err != nil || len(a.Values) < 360 {
+					b.Fatalf("%d values, %v", len(a.Values), err)
+				}
+			}
+		})
+	}
+	names, err := db.StatisticsNames(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all []string
+	for _, s := range names.Series {
+		all = append(all, s.Name)
+	}
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := db.StatisticsOf(b.Context(), all, "week", year); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

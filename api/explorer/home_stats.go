@@ -42,9 +42,7 @@ func (v *visit) homeStats(blocks []query.BlockSummaryAnswer) ([]stat, error) {
 		unconfirmed := v.pendingStat(info)
 		unconfirmed.URL = v.URL("mempool")
 		list = append(list, unconfirmed)
-		if next := pool.NextBlock(); next.Count > 0 {
-			list = append(list, stat{Name: "Fee rate of the next block", Value: v.rateOf(next.Median), Note: "median; lowest " + v.rateOf(next.Lowest)})
-		}
+		list = append(list, v.feeLevels(pool.Template())...)
 	}
 	fees, err := v.feeStat(blocks[0].Hash)
 	if err != nil {

@@ -18,6 +18,8 @@ const mempoolTxs = 25 // of the newest, in the table
 type mempoolBody struct {
 	State   string // live, filling, old, partial or none
 	Stats   []stat
+	Blocks  []projectedBlock
+	Rest    string        // what is in none of them; empty: nothing
 	Chart   template.HTML // size by fee rate; empty: no transaction has a fee rate
 	Txs     []newTx
 	Pending bool // Txs are unconfirmed
@@ -31,12 +33,20 @@ func (v *visit) mempool() (*page, error) {
 	}
 	o := v.overlay
 	b := &mempoolBody{State: o.State().String(), Pending: true, Txs: v.newestPending(o, mempoolTxs)}
-	b.Stats = append([]stat{v.pendingStat(o.Info())}, v.poolStats(pool, o.Info())...)
+	template := pool.Template()
+	b.Stats = append([]stat{v.pendingStat(o.Info()), {Name: "Fees of all", Amount: v.Amount(strconv.FormatUint(o.Info().Fees, 10))}},
+		v.feeLevels(template)...)
+	if b.Blocks, err = v.projected(template); err != nil {
+		return nil, err
+	}
+	if rest := template.Rest; rest.Count > 0 && len(template.Blocks) > 0 {
+		b.Rest = humanize.Plural(rest.Count, "transaction") + ", " + v.virtualSize(rest.VSize)
+	}
 	if b.Chart, err = v.ratesChart(pool.Rates()); err != nil {
 		return nil, err
 	}
 	return &page{Kind: "mempool", Title: "Mempool", JSON: v.api("mempool"), Section: "mempool", Body: b, Volatile: true, Follow: pendingEvents,
-		Description: "Unconfirmed transactions of " + titleOf(v.chain.Model) + ": fee rates, next block, newest transactions.",
+		Description: "Unconfirmed transactions of " + titleOf(v.chain.Model) + ": next blocks, fee rates, newest transactions.",
 		Crumbs:      []link{{Text: "Mempool"}}}, nil
 }
 
@@ -58,19 +68,6 @@ func (v *visit) pendingStat(i pending.Info) stat {
 		s.Note += ", without the lowest fee rates"
 	}
 	return s
-}
-
-// poolStats returns the fees of all unconfirmed transactions, and the next block.
-func (v *visit) poolStats(pool *pending.Follower, i pending.Info) []stat {
-	list := []stat{{Name: "Fees of all", Amount: v.Amount(strconv.FormatUint(i.Fees, 10))}}
-	next := pool.NextBlock()
-	if next.Count == 0 {
-		return list
-	}
-	return append(list,
-		stat{Name: "Next block", Value: humanize.Plural(next.Count, "transaction"), Note: v.virtualSize(next.VSize)},
-		stat{Name: "Fees of the next block", Amount: v.Amount(strconv.FormatUint(next.Fees, 10))},
-		stat{Name: "Fee rate of the next block", Value: v.rateOf(next.Median), Note: "median; lowest " + v.rateOf(next.Lowest)})
 }
 
 // virtualSize formats virtual bytes, or bytes of chains without weight: 812 vB, 1.25 MvB.

@@ -20,10 +20,15 @@ import (
 // pool serves a world with the mempool of its node, and waits until the mempool is complete.
 func pool(t *testing.T, w *pendingtest.World) (http.Handler, *served.Chain) {
 	t.Helper()
+	return poolWith(t, w, w.DB.Chain().Traits())
+}
+
+func poolWith(t *testing.T, w *pendingtest.World, traits model.Traits) (http.Handler, *served.Chain) {
+	t.Helper()
 	n := &pendingtest.Node{World: w}
 	db := w.DB
 	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 2 * time.Millisecond, Patience: 2 * time.Minute,
+		View: db.View, Moved: db.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 2 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"iter"
 	"math/big"
 	"strings"
 
@@ -20,11 +21,20 @@ type unconfirmedBody struct {
 	FeePaid  *amount
 	Rate     string // empty: the fee is unknown
 	Package  string // totals of the transaction and its unconfirmed ancestors; empty: it has none
+	Place    string // projected block; empty: the chain has none
+	Families []family
 	Flow     *charts.Flow
 	Ins      []outputRow
 	Outs     []outputRow
 	MoreIns  int
 	MoreOuts int
+}
+
+// family is the unconfirmed ancestors or descendants of a transaction.
+type family struct {
+	ID, Title string
+	Members   []relative
+	More      bool
 }
 
 // unconfirmedTx is the page of a transaction of the mempool; unknown is the error of the database, which does not have it.
@@ -55,6 +65,27 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 	}
 	if a := b.Ancestors; a.Count > 1 {
 		b.Package = humanize.Plural(a.Count, "transaction") + ", " + v.virtualSize(a.VSize) + ", " + v.brief(format.Integer(a.Fee))
+	}
+	template := v.chain.Mempool.Template()
+	if b.Place = v.place(template, t); b.Place != "" {
+		interval, err := v.blockInterval()
+		if err != nil {
+			return nil, err
+		}
+		if block, _, ok := template.Place(t); ok && interval > 0 {
+			b.Place += ", " + waitOf(block, interval)
+		}
+	}
+	for _, f := range []struct {
+		id, title string
+		walk      iter.Seq[*pending.Tx]
+	}{
+		{"ancestors", "Unconfirmed ancestors", v.overlay.AncestorsOf(t)},
+		{"descendants", "Unconfirmed descendants", v.overlay.DescendantsOf(t)},
+	} {
+		if list, more := v.relatives(template, f.walk); len(list) > 0 {
+			b.Families = append(b.Families, family{f.id, f.title, list, more})
+		}
 	}
 	if err := v.pendingParts(b, v.overlay); err != nil {
 		return nil, err

@@ -199,31 +199,13 @@ func (p *Pool) ancestorsOf(t *Tx) Ancestors {
 	return a
 }
 
-// descendants returns the transactions that spend outputs of a transaction, directly or not, each once.
-func (p *Pool) descendants(t *Tx) (all []*Tx) {
-	var found map[*Tx]bool
-	next := t
-	for i := -1; ; {
-		for in := range p.Spenders(next.ID) {
-			if found == nil {
-				found = map[*Tx]bool{}
-			}
-			if !found[in.Tx] {
-				found[in.Tx] = true
-				all = append(all, in.Tx)
-			}
-		}
-		if i++; i == len(all) {
-			return all
-		}
-		next = all[i]
-	}
-}
+// withDescendants returns the descendants of a transaction, and the transaction.
+func (p *Pool) withDescendants(t *Tx) []*Tx { return append(slices.Collect(p.DescendantsOf(t)), t) }
 
 // remove removes a transaction and its descendants.
 func (p *Pool) remove(t *Tx, f Fate) {
 	f.At = p.now().Unix()
-	for _, one := range append(p.descendants(t), t) {
+	for _, one := range p.withDescendants(t) {
 		p.delete(one, f)
 		p.touch(one)
 	}
@@ -232,7 +214,7 @@ func (p *Pool) remove(t *Tx, f Fate) {
 // confirm removes a transaction that a block has, except for the rows that [Pool.deleteRows] removes. Its descendants
 // then have an ancestor less.
 func (p *Pool) confirm(t *Tx, block model.Point) {
-	for _, d := range p.descendants(t) {
+	for _, d := range slices.Collect(p.DescendantsOf(t)) {
 		row := ancestorsRow{prefix: prefixOf(&d.ID), tx: d, Ancestors: p.Ancestors(d)}
 		row.Count--
 		row.VSize -= uint64(t.VSize)

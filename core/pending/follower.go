@@ -50,6 +50,7 @@ type Follower struct {
 	lastAnswer atomic.Pointer[time.Time] // answered, for readers; nil: never
 
 	histogram atomic.Pointer[histogram]
+	templates templates
 
 	wake   chan struct{} // requests a list
 	reopen chan struct{} // the source must be opened again, for other indexes

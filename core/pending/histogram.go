@@ -24,17 +24,6 @@ type histogram struct {
 	made   time.Time
 	bins   []Bin
 	scaled []Bin
-	next   NextBlock
-}
-
-// NextBlock is the transactions with the highest fee rates that fit into a block. It ignores that a transaction needs
-// its unconfirmed parents in the same block.
-type NextBlock struct {
-	Count  int
-	VSize  uint64
-	Fees   uint64
-	Median float64 // fee per virtual byte of half of its bytes, in the chain's smallest unit
-	Lowest float64
 }
 
 // Histogram returns the transactions by fee rate, highest first. It is at most two seconds old.
@@ -44,15 +33,12 @@ func (f *Follower) Histogram() []Bin { return f.rates().bins }
 // It is at most two seconds old.
 func (f *Follower) Rates() []Bin { return f.rates().scaled }
 
-// NextBlock returns the next block of a chain with [model.Traits.BlockVSize]. It is at most two seconds old.
-func (f *Follower) NextBlock() NextBlock { return f.rates().next }
-
 func (f *Follower) rates() *histogram {
 	o := f.Standing().Overlay
 	if h := f.histogram.Load(); h != nil && (h.of == o || time.Since(h.made) < binsEvery) {
 		return h
 	}
-	h := &histogram{of: o, made: time.Now(), bins: o.histogram(), scaled: o.scaled(), next: o.nextBlock(f.Traits.BlockVSize)}
+	h := &histogram{of: o, made: time.Now(), bins: o.histogram(), scaled: o.scaled()}
 	f.histogram.Store(h)
 	return h
 }
@@ -90,23 +76,6 @@ func (o *Overlay) scaled() (bins []Bin) {
 	}
 	slices.Reverse(bins)
 	return bins
-}
-
-func (o *Overlay) nextBlock(size int) (n NextBlock) {
-	for t := range o.ByRate(nil) {
-		if n.VSize+uint64(t.VSize) > uint64(size) {
-			break
-		}
-		n.Count, n.VSize, n.Fees, n.Lowest = n.Count+1, n.VSize+uint64(t.VSize), n.Fees+t.Fee, t.Rate()
-	}
-	half := n.VSize / 2
-	for t := range o.ByRate(nil) {
-		if n.Median = t.Rate(); half <= uint64(t.VSize) {
-			break
-		}
-		half -= uint64(t.VSize)
-	}
-	return n
 }
 
 func (o *Overlay) histogram() (bins []Bin) {

@@ -22,7 +22,7 @@ func (p *Pool) shrink() {
 		if !ok {
 			return
 		}
-		for _, t := range append(p.descendants(row.tx), row.tx) {
+		for _, t := range p.withDescendants(row.tx) {
 			p.skip(t.ID, evicted)
 		}
 		p.remove(row.tx, Fate{Reason: Evicted})

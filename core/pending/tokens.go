@@ -643,7 +643,7 @@ func (p *Pool) replace(changed []*Tx) {
 	found := map[*Tx]bool{}
 	var all []*Tx
 	for _, t := range changed {
-		for _, one := range append(p.descendants(t), t) {
+		for _, one := range p.withDescendants(t) {
 			if !found[one] {
 				found[one] = true
 				all = append(all, one)

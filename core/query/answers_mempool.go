@@ -135,6 +135,33 @@ type MempoolAnswer struct {
 	Histogram []FeeRatesAnswer `json:"histogram"` // by fee rate, highest first
 }
 
+// ProjectedBlocksAnswer is the next blocks as they would be mined now. A chain whose miners do not select transactions by
+// fee rate has none.
+type ProjectedBlocksAnswer struct {
+	Chain  string                 `json:"chain"`
+	State  string                 `json:"state"`  // of the mempool, as in [MempoolAnswer]
+	Blocks []ProjectedBlockAnswer `json:"blocks"` // at most 8
+	Rest   MempoolRestAnswer      `json:"rest"`   // the transactions after these blocks
+}
+
+// ProjectedBlockAnswer is the transactions of a block. Fee rates are those of packages: a transaction and its ancestors
+// that are in no block before it.
+type ProjectedBlockAnswer struct {
+	TxCount     int     `json:"tx_count"`
+	VSize       uint64  `json:"vsize"`
+	Fees        string  `json:"fees"`
+	HighestRate float64 `json:"highest_rate"` // per virtual byte
+	MedianRate  float64 `json:"median_rate"`  // of half of its bytes
+	LowestRate  float64 `json:"lowest_rate"`
+}
+
+// MempoolRestAnswer is the transactions that are in none of the projected blocks.
+type MempoolRestAnswer struct {
+	TxCount int    `json:"tx_count"`
+	VSize   uint64 `json:"vsize"`
+	Fees    string `json:"fees"`
+}
+
 // FeeRatesAnswer is the transactions of a range of fee rates: from that of the previous range down to FeeRate.
 type FeeRatesAnswer struct {
 	FeeRate float64 `json:"fee_rate"` // per virtual byte
