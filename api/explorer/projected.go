@@ -52,10 +52,14 @@ func (v *visit) feeLevels(t *pending.Template) []stat {
 		if n >= len(t.Blocks) && t.Rest.Count == 0 {
 			return "minimum" // all transactions fit
 		}
-		return v.rateOf(t.Blocks[min(n, len(t.Blocks))-1].Lowest)
+		lowest := t.Blocks[0].Lowest
+		for _, b := range t.Blocks[:min(n, len(t.Blocks))] {
+			lowest = min(lowest, b.Lowest)
+		}
+		return v.rateOf(lowest)
 	}
 	return []stat{{Name: "Fee rate for the next block", Value: within(1),
-		Note: "within 3 blocks " + within(3) + ", within 6 " + within(6)}}
+		Note: "within 3 blocks: " + within(3) + "; within 6: " + within(6)}}
 }
 
 // projected formats the blocks of a template.

@@ -32,7 +32,7 @@ func TestProjectedBlocks(t *testing.T) {
 		t.Fatalf("%d blocks", len(template.Blocks))
 	}
 	mempool := read(t, h, "/made-up/mempool", http.StatusOK)
-	mempool.has(t, "Next block", "Fee rate for the next block", "within 3 blocks")
+	mempool.has(t, "Next block", "Fee rate for the next block", "within 3 blocks: ")
 	for i, b := range template.Blocks {
 		if i > 0 {
 			mempool.has(t, fmt.Sprintf("Block %d", i+1))
