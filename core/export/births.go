@@ -153,7 +153,8 @@ func (d *dictionary) reset(used tablefile.Dictionary) {
 	d.at.clear()
 }
 
-// recent caches recent outputs for the inputs that spend them, in two generations, as [texts].
+// recent has recent outputs for the inputs that spend them, in two generations, as [texts]. An output is spent once, so it
+// is removed when it is found.
 type recent struct {
 	most     int // entries of a generation
 	now, old outputTable
@@ -172,22 +173,37 @@ type outputSlot struct {
 	birth uint64 // of the address; noBirth: none
 }
 
-func (t *outputTable) find(pk uint64) *outputSlot {
+func (t *outputTable) home(pk uint64) uint64 { return pk * 0x9e3779b97f4a7c15 >> t.shift }
+
+// find returns the position of an output: its own, or the empty one for it. The table is not empty.
+func (t *outputTable) find(pk uint64) uint64 {
 	mask := uint64(len(t.slots) - 1)
-	for i := pk * 0x9e3779b97f4a7c15 >> t.shift; ; i++ {
-		s := &t.slots[i&mask]
-		if s.pk == 0 || s.pk == pk+1 {
-			return s
+	for i := t.home(pk); ; i++ {
+		if at := t.slots[i&mask].pk; at == 0 || at == pk+1 {
+			return i & mask
 		}
 	}
 }
 
-func (t *outputTable) get(pk uint64) (*outputSlot, bool) {
+// take removes an output and returns it.
+func (t *outputTable) take(pk uint64) (found outputSlot, ok bool) {
 	if t.n == 0 {
-		return nil, false
+		return found, false
 	}
-	s := t.find(pk)
-	return s, s.pk != 0
+	at := t.find(pk)
+	if found = t.slots[at]; found.pk == 0 {
+		return found, false
+	}
+	mask := uint64(len(t.slots) - 1)
+	for next := (at + 1) & mask; t.slots[next].pk != 0; next = (next + 1) & mask {
+		// An entry moves to the free slot unless it would be before its home.
+		if (next-t.home(t.slots[next].pk-1))&mask >= (next-at)&mask {
+			t.slots[at], at = t.slots[next], next
+		}
+	}
+	t.slots[at] = outputSlot{}
+	t.n--
+	return found, true
 }
 
 func (t *outputTable) grow(slots int) {
@@ -196,7 +212,7 @@ func (t *outputTable) grow(slots int) {
 	t.shift = 64 - bits.TrailingZeros(uint(slots))
 	for _, s := range old {
 		if s.pk != 0 {
-			*t.find(s.pk - 1) = s
+			t.slots[t.find(s.pk-1)] = s
 		}
 	}
 	if memory != nil {
@@ -204,11 +220,11 @@ func (t *outputTable) grow(slots int) {
 	}
 }
 
-func (r *recent) get(pk uint64) (*outputSlot, bool) {
-	if s, ok := r.now.get(pk); ok {
+func (r *recent) take(pk uint64) (outputSlot, bool) {
+	if s, ok := r.now.take(pk); ok {
 		return s, true
 	}
-	return r.old.get(pk)
+	return r.old.take(pk)
 }
 
 func (r *recent) put(pk, value, birth uint64) {
@@ -217,23 +233,20 @@ func (r *recent) put(pk, value, birth uint64) {
 		clear(r.now.slots)
 		r.now.n = 0
 	}
-	if 2*(r.now.n+1) > len(r.now.slots) {
+	if 4*(r.now.n+1) > 3*len(r.now.slots) {
 		r.now.grow(max(leastSlots, 2*len(r.now.slots)))
 	}
-	s := r.now.find(pk)
-	if s.pk == 0 {
-		r.now.n++
-	}
-	*s = outputSlot{pk + 1, value, birth}
+	r.now.slots[r.now.find(pk)] = outputSlot{pk + 1, value, birth}
+	r.now.n++
 }
 
-// outputSlots returns how many outputs a generation of [recent] has in some bytes: at most half of its slots are used,
-// and there are two generations.
-func outputSlots(bytes int64) int {
-	const size = 24
+// outputsIn returns how many outputs a generation of [recent] has in some bytes: three quarters of its slots, and there are
+// two generations.
+func outputsIn(bytes int64) int {
+	const size = int64(unsafe.Sizeof(outputSlot{}))
 	n := leastSlots
-	for int64(2*n)*2*size <= bytes {
+	for 2*int64(2*n)*size <= bytes {
 		n *= 2
 	}
-	return n / 2
+	return n / 4 * 3
 }

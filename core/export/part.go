@@ -27,7 +27,7 @@ type caches struct {
 }
 
 func newCaches(bytes int64) *caches {
-	return &caches{texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputSlots(bytes / 2)}, memory: map[string]*memory{}}
+	return &caches{texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputsIn(bytes / 2)}, memory: map[string]*memory{}}
 }
 
 // part exports the rows of a span from one snapshot.
@@ -362,7 +362,7 @@ func (p *part) joinInputs() error {
 	c.values, c.births = slices.Grow(c.values[:0], n)[:n], slices.Grow(c.births[:0], n)[:n]
 	p.missing = p.missing[:0]
 	for i, pk := range c.inputs.spent {
-		if s, ok := p.recent.get(pk); ok {
+		if s, ok := p.recent.take(pk); ok {
 			c.values[i], c.births[i] = s.value, s.birth
 		} else {
 			p.missing = append(p.missing, missing{pk, i})

@@ -87,7 +87,7 @@ func DivideReading(total Size) Division {
 // DivideExport divides total in a process that exports tables: the memory of the open database, that of the tables of
 // recent outputs and texts, outside Go's heap, and that of rows and pages, in it.
 func DivideExport(total Size) (database Size, tables, heap int64) {
-	tables, heap = int64(total)/4, int64(total)/2
+	tables, heap = int64(total)/8*3, int64(total)/2
 	return total - Size(tables+heap), tables, heap
 }
 
