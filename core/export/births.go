@@ -76,6 +76,20 @@ func (t *births) put(b model.BirthPk, space uint16, number uint32) {
 	*s = birthSlot{uint64(b.Utxo), number + 1, b.Ordinal, space}
 }
 
+// add returns the number of a birth. If it has none, the number is that of all births before it.
+func (t *births) add(b model.BirthPk) (number uint32, added bool) {
+	if 2*(t.n+1) > len(t.slots) {
+		t.grow()
+	}
+	s := t.find(b, 0)
+	if s.number > 0 {
+		return s.number - 1, false
+	}
+	t.n++
+	*s = birthSlot{uint64(b.Utxo), uint32(t.n), b.Ordinal, 0}
+	return uint32(t.n - 1), true
+}
+
 func (t *births) grow() {
 	memory, old := t.memory, t.slots
 	t.memory, t.slots = slotsOf[birthSlot](max(leastSlots, 2*len(old)))

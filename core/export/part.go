@@ -47,7 +47,9 @@ type part struct {
 
 	chunk   chunk
 	queue   blockQueue
-	missing []missing // scratch
+	missing []missing       // scratch
+	added   []model.BirthPk // scratch: new entries of a dictionary
+	unknown []model.BirthPk // of these, births whose texts are read
 	changes []assetChange
 	found   []event
 	txCount uint64
@@ -416,28 +418,27 @@ func keysOf[T any](list []T, pk func(*T) uint64) [][]byte {
 	return keys
 }
 
-// need reads the texts of births that are not in the cache. family has them, and format formats them.
-func (p *part) need(space uint16, family storage.Family, ordinal bool, births []model.BirthPk, format func([]byte) string) error {
+// need reads the texts of births that are not in the cache.
+func (p *part) need(v *values, births []model.BirthPk) error {
 	if len(births) == 0 {
 		return nil
 	}
 	slices.SortFunc(births, schema.CompareBirths)
-	births = slices.Compact(births)
 	keys, all := make([][]byte, len(births)), make([]byte, 0, len(births)*model.PkOrdinalSize)
 	for i, b := range births {
 		at := len(all)
-		all = b.AppendTo(all, ordinal)
+		all = b.AppendTo(all, v.ordinal)
 		keys[i] = all[at:len(all):len(all)]
 	}
-	values, err := p.r.GetMany(family, keys)
+	rows, err := p.r.GetMany(v.family, keys)
 	if err != nil {
 		return err
 	}
 	for i, b := range births {
-		if values[i] == nil {
+		if rows[i] == nil {
 			return fmt.Errorf("the value of birth %v is missing: run birthmark check", b)
 		}
-		p.texts.put(b, space, []byte(format(values[i])))
+		p.texts.put(b, v.space, []byte(v.format(rows[i])))
 	}
 	return nil
 }
@@ -470,50 +471,40 @@ func assetID(b model.BirthPk) model.Uint128 {
 	return model.Uint128{Hi: uint64(b.Utxo) >> 48, Lo: uint64(b.Utxo)<<16 | uint64(b.Ordinal)}
 }
 
-// appendEntries appends the positions of births in a dictionary. birth returns birth i; false if it is absent.
+// appendEntries appends the positions of births in a dictionary, in which new ones have the order of their first
+// occurrence. birth returns birth i; false if it is absent.
 func (p *part) appendEntries(at []uint32, d *dictionary, v *values, n int, birth func(i int) (model.BirthPk, bool)) ([]uint32, error) {
-	var unknown []model.BirthPk
-	first := len(at)
-	at = slices.Grow(at, n)[:first+n]
+	at, p.added = slices.Grow(at, n), p.added[:0]
 	for i := range n {
 		b, ok := birth(i)
 		if !ok {
-			at[first+i] = tablefile.NoEntry
+			at = append(at, tablefile.NoEntry)
 			continue
 		}
-		number, ok := d.at.get(b, 0)
-		if !ok {
-			if _, ok = p.texts.get(b, v.space); !ok {
-				unknown = append(unknown, b)
-			}
-			number = tablefile.NoEntry
+		number, added := d.at.add(b)
+		if added {
+			p.added = append(p.added, b)
 		}
-		at[first+i] = number
+		at = append(at, number)
 	}
-	if err := p.need(v.space, v.family, v.ordinal, unknown, v.format); err != nil {
+	p.unknown = p.unknown[:0]
+	for _, b := range p.added {
+		if _, ok := p.texts.get(b, v.space); !ok {
+			p.unknown = append(p.unknown, b)
+		}
+	}
+	if err := p.need(v, p.unknown); err != nil {
 		return at, err
 	}
-	for i := range n {
-		if at[first+i] != tablefile.NoEntry {
-			continue
-		}
-		b, ok := birth(i)
-		if !ok {
-			continue
-		}
-		number, ok := d.at.get(b, 0)
-		if !ok {
-			text, ok := p.texts.get(b, v.space)
-			for !ok { // the cache is too small for the chunk
-				if err := p.need(v.space, v.family, v.ordinal, []model.BirthPk{b}, v.format); err != nil {
-					return at, err
-				}
-				text, ok = p.texts.get(b, v.space)
+	for _, b := range p.added {
+		text, ok := p.texts.get(b, v.space)
+		for !ok { // the cache is too small for the chunk
+			if err := p.need(v, []model.BirthPk{b}); err != nil {
+				return at, err
 			}
-			number = d.Add(text, v.id(b))
-			d.at.put(b, 0, number)
+			text, ok = p.texts.get(b, v.space)
 		}
-		at[first+i] = number
+		d.Add(text, v.id(b))
 	}
 	return at, nil
 }

@@ -115,9 +115,9 @@ func TestKillsOfExport(t *testing.T) {
 	}
 	kills, want := 0, snapshotKills(t)
 	for kills < want {
-		ask(t, nil, "rollback", "--db", db, "--to-height", strconv.Itoa(blocks-1-k.rng.IntN(60)), "--yes")
+		ask(t, nil, sync...)
 		if k.rng.IntN(2) == 0 {
-			ask(t, nil, sync...)
+			ask(t, nil, "rollback", "--db", db, "--to-height", strconv.Itoa(blocks-1-k.rng.IntN(60)), "--yes")
 		}
 		for kills < want && k.kill(t, run(out)...) {
 			kills++
