@@ -201,7 +201,9 @@ func (b *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx,
 	o, at := &t.Outputs[oi], b.outputs[t.outputs+oi]
 	h := ledger.OutputAssets{Entries: buf}
 	if b.derives {
-		h.Entries = append(h.Entries, schema.Holdings(t.derived.entries(oi))...)
+		if h.Entries = append(h.Entries, schema.Holdings(t.derived.entries(oi))...); len(h.Entries) == 0 {
+			return h
+		}
 	} else {
 		next := at.assets
 		for i := range o.Assets {

@@ -47,6 +47,9 @@ func DeriveAssets(l *schema.Layout, r storage.Reader, parent model.Point, blocks
 	if err := v.spendsOfRows(); err != nil {
 		return nil, err
 	}
+	if v.held, err = firstHeld(r, batch); err != nil {
+		return nil, err
+	}
 	if err := v.assetDeltas(); err != nil {
 		s.caches = nil // they have assets of some of the blocks
 		return nil, err
@@ -54,6 +57,22 @@ func DeriveAssets(l *schema.Layout, r storage.Reader, parent model.Point, blocks
 	s.last = blocks[len(blocks)-1].Point()
 	rows := &AssetRows{layout: l, batch: batch, first: FirstPk(l, v.batches), assets: batch.assets}
 	return rows, rows.holdings(&v)
+}
+
+// firstHeld returns the first transaction of the database that has an output with assets; the first one of the batch if
+// there is none.
+func firstHeld(r storage.Reader, batch *Batch) (model.TxPk, error) {
+	for row, err := range r.Scan(schema.FamilyAssets, nil, nil, false) {
+		if err != nil {
+			return 0, err
+		}
+		pk, err := model.ParseUtxoPk(row.Key)
+		return pk.Tx(), err
+	}
+	if len(batch.Txs) == 0 {
+		return 0, nil
+	}
+	return batch.Txs[0].pk, nil
 }
 
 // withoutKeys returns copies of blocks whose outputs have no values of indexes: the database has them.

@@ -41,6 +41,7 @@ type resolver struct {
 	// whole is the layout of the database if only assets are derived, and it has all other rows of the batch: see
 	// [DeriveAssets]. Otherwise nil.
 	whole  *schema.Layout
+	held   model.TxPk                           // outputs of earlier transactions have no assets; 0: unknown
 	stored map[model.UtxoPk]ledger.OutputAssets // assets of spent outputs of earlier batches
 
 	lookups *cache.Lookups

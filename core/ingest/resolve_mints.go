@@ -165,11 +165,15 @@ func (v *resolver) assetDeltas() error {
 		if err := tokens.derive(t); err != nil {
 			return err
 		}
-		for oi := range t.Outputs {
-			if batch.derives && t.derived == nil {
-				break
-			}
-			if !batch.derives && len(t.Outputs[oi].Assets) == 0 || batch.derives && len(t.derived.entries(oi)) == 0 {
+		outputs := len(t.Outputs)
+		if batch.derives {
+			outputs = t.derived.count()
+		}
+		for n := range outputs {
+			oi := n
+			if batch.derives {
+				oi = t.derived.outputs[n].at
+			} else if len(t.Outputs[oi].Assets) == 0 {
 				continue
 			}
 			pk, err := t.pk.Utxo(t.OutputIndex(oi))

@@ -41,6 +41,14 @@ func (d *derived) entries(at int) []schema.AssetEntry {
 	return d.outputs[i].entries
 }
 
+// count returns the number of outputs with assets.
+func (d *derived) count() int {
+	if d == nil {
+		return 0
+	}
+	return len(d.outputs)
+}
+
 // tokens derives the assets of one batch, a transaction at a time in the order of the chain.
 type tokens struct {
 	v     *resolver
@@ -83,6 +91,9 @@ func (v *resolver) newTokens() *tokens {
 func (v *resolver) mayHold(utxo model.UtxoPk) bool {
 	if v.Traits.Tokens == nil {
 		return true
+	}
+	if utxo.Tx() < v.held {
+		return false
 	}
 	may, _ := v.cache.AssetTxs.May(utxo.Tx())
 	return may

@@ -572,7 +572,7 @@ func (p *Pool) concerns(t *Tx, fresh map[*Input][]model.TokenAmount) bool {
 			if len(fresh) > 0 && len(fresh[&t.inputs[i]]) > 0 {
 				return true
 			}
-		} else if parent := p.Tx(t.inputs[i].Outpoint.Tx); parent.tokens != nil {
+		} else if parent := p.Tx(t.inputs[i].Outpoint.Tx); parent != nil && parent.tokens != nil {
 			return true
 		}
 	}
