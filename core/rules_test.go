@@ -49,7 +49,7 @@ func openPlain(t *testing.T, s storage.Store, seed uint64, names []string, keep 
 
 // After any interruptions, a database to which rules were added has the same rows as one that was created with them.
 func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
-	for _, store := range []string{"memory", "rocks", "rocks in bulk"} {
+	for store, open := range stores() {
 		t.Run(store, func(t *testing.T) {
 			rounds := testrun.Amount(6, 2)
 			if store != "memory" {
@@ -63,7 +63,7 @@ func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
 				if len(names) > 1 && rng.IntN(2) == 0 {
 					keep["tag"] = model.IndexOptions{Balance: true}
 				}
-				s := stores()[store](t)
+				s := open(t)
 				l := openPlain(t, s, n, names, keep)
 				l.grow(20+rng.IntN(20), 6)
 				for range 2 {

@@ -13,7 +13,7 @@ import (
 
 // rowLayout returns a layout with one index of each kind whose numbers differ from their positions.
 func rowLayout() *Layout {
-	c := &Layout{next: 201, RawTxs: rawTxs(0, 0), RawPlaces: rawPlaces(0, 0), All: []*Index{
+	c := &Layout{next: 201, RawTxs: rawTxs(0, 0), RawPlaces: rawPlaces(0, 0), Rules: &Index{Number: rulesNumber}, All: []*Index{
 		{model.Index{Name: "many", Kind: model.OneToMany}, 1, FeatureValues | FeatureBalance, 0},
 		{model.Index{Name: "one", Kind: model.OneToOne}, 3, FeatureValues, FeaturePrefix},
 		{model.Index{Name: "list", Kind: model.ManyValued, Custom: true, When: "a", Value: "b"}, 200, FeatureValues, 0},
