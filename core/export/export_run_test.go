@@ -308,3 +308,33 @@ func TestADatabaseWithoutBlocks(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Files of others in the folder stay.
+func TestFilesOfOthersStay(t *testing.T) {
+	db, _ := generated(t, modeltest.Variants()[0], 904, 12)
+	dir := t.TempDir()
+	run(t, db, dir, export.Options{Partition: 5})
+	others := []string{"notes.txt", "outputs/from=000000000/participants.csv", "outputs/part.parquet", "labels/part.csv", "outputs/from=1/part.csv"}
+	for _, name := range others {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("text"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := filepath.Join(dir, "outputs", "from=000000000", "part-000000003.parquet~")
+	if err := os.WriteFile(left, []byte("cut"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, db, dir, export.Options{Partition: 5})
+	for _, name := range others {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an unfinished file is left (%v)", err)
+	}
+}

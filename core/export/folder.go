@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"birthmark/storage"
@@ -96,22 +97,11 @@ func (d LocalFolder) List(context.Context) (map[string]int64, error) {
 	return files, err
 }
 
+// fileForm is the form of the names of finished files.
+var fileForm = regexp.MustCompile(`^(` + strings.Join(Tables, "|") + `)/from=\d{9}/part(-\d{9})?\.(` + strings.Join(Formats, "|") + `)$`)
+
 // IsFile reports whether a name is that of a finished file of an export.
-func IsFile(name string) bool {
-	return owns(name) && !strings.HasSuffix(name, storage.UnfinishedSuffix) && !strings.Contains(name, "..") && strings.Count(name, "/") == 2
-}
+func IsFile(name string) bool { return fileForm.MatchString(name) }
 
 // owns reports whether a file is one of an export, finished or not, so that it can be removed.
-func owns(name string) bool {
-	table, rest, ok := strings.Cut(name, "/")
-	if !ok {
-		return false
-	}
-	for _, t := range Tables {
-		if t == table {
-			partition, file, ok := strings.Cut(rest, "/")
-			return ok && strings.HasPrefix(partition, "from=") && strings.HasPrefix(file, "part")
-		}
-	}
-	return false
-}
+func owns(name string) bool { return IsFile(strings.TrimSuffix(name, storage.UnfinishedSuffix)) }

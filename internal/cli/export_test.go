@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"birthmark/core/export"
@@ -129,4 +131,52 @@ func TestKillsOfExport(t *testing.T) {
 		}
 	}
 	sameExport(t, out, fresh)
+}
+
+// Sizes and weights, of a database with raw transactions, are those in the answers to queries.
+func TestExportedSizesAndWeights(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, out := filepath.Join(dir, "db"), filepath.Join(dir, "out")
+	ask(t, nil, "bench", "generate", "--chain", "bitcoin", "--txs", "600", "--block-txs", "30", dir)
+	ask(t, nil, "sync", "--chain", "bitcoin", "--network", "regtest", "--source", "file://"+filepath.Join(dir, "blocks"), "--db", db, "--raw=keep")
+	ask(t, nil, "export", "--db", db, "--out", out, "--format", "ndjson", "--tables", "blocks,transactions")
+	witness := 0
+	for name, content := range exportedFiles(t, out) {
+		for i, line := range strings.Split(strings.TrimSpace(content), "\n") {
+			var row struct {
+				Hash        string
+				BlockNumber int `json:"block_number"`
+				Size        int
+				Weight      string
+				VirtualSize int `json:"virtual_size"`
+			}
+			if name == export.ManifestName || content == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(name, "blocks/") {
+				var a struct{ Size, Weight int }
+				if ask(t, &a, "block", strconv.Itoa(row.BlockNumber), "--totals", "--db", db); a.Size != row.Size || strconv.Itoa(a.Weight) != row.Weight {
+					t.Errorf("block %d: %+v, expected %+v", row.BlockNumber, row, a)
+				}
+				continue
+			}
+			if i%5 > 0 {
+				continue
+			}
+			var a struct{ Size, Weight, Vsize int }
+			if ask(t, &a, "tx", row.Hash, "--db", db); a.Size != row.Size || strconv.Itoa(a.Weight) != row.Weight || a.Vsize != row.VirtualSize {
+				t.Errorf("transaction %s: %+v, expected %+v", row.Hash, row, a)
+			}
+			if a.Weight < 4*a.Size {
+				witness++
+			}
+		}
+	}
+	if witness == 0 {
+		t.Error("no transaction has a witness")
+	}
 }
