@@ -50,6 +50,8 @@ type chartsBody struct {
 	Spans    []choice
 	Subjects []chartSubject
 	Missing  bool // the database has no statistics
+
+	Producers template.HTML // of the newest blocks; empty: unknown
 }
 
 type chartSubject struct {
@@ -129,6 +131,9 @@ func (v *visit) charts() (*page, error) {
 		}
 	}
 	b.subjects(list, shown)
+	if b.Producers, err = v.producers(); err != nil {
+		return nil, err
+	}
 	if len(b.Subjects) > 0 {
 		b.Spans = choicesOfSpan(v.URL("charts"), span, "")
 	}
