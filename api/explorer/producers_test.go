@@ -12,7 +12,7 @@ import (
 	"birthmark/internal/testrun"
 )
 
-// The producers of the newest blocks are those that the pages of these blocks name.
+// The producers of the newest blocks are what the pages of these blocks show.
 func TestProducersOfBlocks(t *testing.T) {
 	testrun.Slow(t)
 	for name, open := range map[string]func(testing.TB) *core.DB{"cardano": cardano, "ergo": ergo} {

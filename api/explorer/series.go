@@ -400,19 +400,6 @@ func (v *visit) difficultyChart(r query.Range) (*charts.Chart, error) {
 	return c, err
 }
 
-// hasCharts reports whether the chain has charts. If its indexes cannot be read, the page fails.
-func (v *visit) hasCharts() bool {
-	if _, ok := v.chain.Model.(model.DifficultyReporter); ok {
-		return true
-	}
-	if v.View == nil { // a page about an error of the database
-		return false
-	}
-	a, err := v.StatisticsNames(v.ctx)
-	v.fault = cmp.Or(v.fault, err)
-	return err == nil && len(a.Series) > 0
-}
-
 // seriesCSV serves the numbers of a series as CSV.
 func (s *site) seriesCSV(chain *served.Chain) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

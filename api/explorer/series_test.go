@@ -125,8 +125,7 @@ func TestChartsOfBitcoin(t *testing.T) {
 	}
 }
 
-// Wrong series, spans and units are errors that name what is expected. A chain without a difficulty and statistics has
-// no charts in its navigation.
+// Wrong series, spans and units are errors that name what is expected.
 func TestChartsRejectWrongArguments(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil))
 	for path, want := range map[string]string{
@@ -142,9 +141,6 @@ func TestChartsRejectWrongArguments(t *testing.T) {
 	}
 	read(t, h, "/cardano/charts/difficulty", http.StatusNotFound).has(t, "no difficulty")
 	read(t, h, "/cardano/charts", http.StatusOK).has(t, "index add statistics")
-	if text := read(t, h, "/cardano", http.StatusOK).text; strings.Contains(text, `href="/cardano/charts"`) {
-		t.Error("the navigation has charts")
-	}
 }
 
 // The difficulty of no block is unknown; that of a few is a chart.

@@ -139,7 +139,7 @@ func (v *visit) frame() frame {
 		ByRate: v.chain.Model.Traits().BlockVSize > 0, Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {
-		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil || n.text == "Charts" && !v.hasCharts() {
+		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil {
 			continue
 		}
 		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.URL(n.path...), n.text}})

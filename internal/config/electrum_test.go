@@ -44,7 +44,7 @@ serve: { electrum: ":50001", electrum_tls: ":50002", electrum_ws: ":50003", elec
 
 func TestPresetExplorer(t *testing.T) {
 	full := model.IndexOptions{Balance: true, Unspent: true, History: true}
-	all := map[string]model.IndexOptions{"address": full, "stake_credential": full, "policy": {Balance: true}}
+	all := map[string]model.IndexOptions{"address": full, "stake_credential": full, "policy": {Balance: true}, "statistics": {}}
 	if c := parse(t, "chain: cardano\nindexes: explorer\n").Chains[0]; !reflect.DeepEqual(c.IndexOptions(), all) {
 		t.Errorf("%+v", c.Indexes)
 	}

@@ -15,10 +15,11 @@ var presets = map[string][]Index{
 		{Name: "address"},
 		{Name: "script_hash", Options: hot},
 	},
-	// Pages of the explorer show balances, unspent outputs and histories of any length. Cardano's stake credentials
-	// unite the addresses of a wallet, and its policies list their assets.
+	// Pages of the explorer show balances, unspent outputs and histories of any length, and charts. Cardano's stake
+	// credentials unite the addresses of a wallet, and its policies list their assets.
 	"explorer": {
 		{Name: "address", Options: hot},
+		{Name: model.StatisticsIndex},
 		{Name: "stake_credential", Options: hot, Optional: true},
 		{Name: "policy", Options: model.IndexOptions{Balance: true}, Optional: true},
 	},

@@ -261,7 +261,7 @@ var v1Test = apiTest{
 		})(w, operation)
 	},
 	node: []string{
-		"GET fees", "GET mempool", "GET mempool/transactions", "POST tx", "POST tx/package", "POST tx/test",
+		"GET fees", "GET mempool", "GET mempool/blocks", "GET mempool/transactions", "POST tx", "POST tx/package", "POST tx/test",
 	},
 }
 
