@@ -132,6 +132,7 @@ func New(o Options) (http.Handler, error) {
 		}
 		mux.HandleFunc(base+"/search", s.reading(s.chainPage(c, (*visit).search), http.MethodPost))
 		if s.API != nil {
+			mux.HandleFunc(base+"/broadcast", s.reading(s.broadcast(c), http.MethodPost))
 			for _, list := range []string{"balance", "find"} {
 				mux.HandleFunc(base+"/address/{value}/"+list+".json", s.reading(s.answerOf(c, list)))
 			}

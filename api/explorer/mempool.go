@@ -50,6 +50,9 @@ func (v *visit) mempool() (*page, error) {
 		Crumbs:      []link{{Text: "Mempool"}}}, nil
 }
 
+// CanSubmit reports whether the chain has a node that accepts transactions.
+func (v *visit) CanSubmit() bool { return v.chain.Submitter != nil }
+
 // pendingEvents is the query of the events that concern a page about all unconfirmed transactions.
 const pendingEvents = "?mempool=include"
 
