@@ -4,7 +4,8 @@ import "fmt"
 
 // Assets of most chains are in the outputs of a block. On a chain with [TokenRules] they are derived: the assets of an
 // output depend on a message in its transaction, on the assets of the outputs that the transaction spends, and on the
-// state of the assets that it names. A database that has them was created with them ([TokenChain]).
+// state of the assets that it names. A database has the rules with which it was
+// created ([TokenChain]), or that were added to it.
 
 // TokenChain is a chain on which assets can be derived.
 type TokenChain interface {
