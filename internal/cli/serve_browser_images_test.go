@@ -34,6 +34,7 @@ var images = []image{
 	{"address", manyCoins, "light", desk, 1100},
 	{"address-phone", manyCoins, "dark", phone, 844},
 	{"asset", manyHolders, "light", desk, 1100},
+	{"charts", "/bitcoin/charts", "light", desk, 1100},
 }
 
 const mostImageBytes = 200_000
