@@ -177,11 +177,24 @@ func (f *Follower) publish() {
 		return
 	}
 	f.current.Store(s)
+	f.dropUnused()
 	close(old.moved)
 	node := &feedNode{change: change, moved: make(chan struct{})}
 	f.feed.next = node
 	close(f.feed.moved)
 	f.feed = node
+}
+
+// keepUnused is how long a histogram and a template are kept that nothing requests: they keep transactions that left.
+const keepUnused = time.Minute
+
+func (f *Follower) dropUnused() {
+	if h := f.histogram.Load(); h != nil && time.Since(h.made) > keepUnused {
+		f.histogram.CompareAndSwap(h, nil)
+	}
+	if t := f.templates.last.Load(); t != nil && time.Since(t.at) > keepUnused {
+		f.templates.last.CompareAndSwap(t, nil)
+	}
 }
 
 // emptyOverlay returns an overlay without transactions.

@@ -85,7 +85,7 @@ func (f *Follower) Template() *Template {
 		f.templates.making.Lock()
 	}
 	defer f.templates.making.Unlock()
-	if newer := f.templates.last.Load(); newer != last {
+	if newer := f.templates.last.Load(); newer != nil && newer != last {
 		return &newer.Template
 	}
 	began := time.Now()

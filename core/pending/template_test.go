@@ -183,4 +183,11 @@ func TestTemplatesAreShared(t *testing.T) {
 	if first != f.Template() {
 		t.Error("the template of an unchanged mempool was made again")
 	}
+	f.Histogram()
+	f.histogram.Load().made = time.Now().Add(-time.Hour)
+	w.Arrive(w.Pay(w.Coins(w.Pool)))
+	settled(t, w, f)
+	if f.templates.last.Load() != nil || f.histogram.Load() != nil {
+		t.Error("a histogram or template that nothing requests is kept")
+	}
 }

@@ -492,7 +492,7 @@ func (f *runFolder) mapped(c shown) string {
 
 // longestRun is the time after which a command line is ended: none takes a tenth of it, but a line can wait for a node
 // without a stand-in.
-const longestRun = 5 * time.Minute
+const longestRun = 10 * time.Minute
 
 // command returns a command that runs a line in the folder. The end of the test, and that of [longestRun], kill it.
 func (f *runFolder) command(t *testing.T, line string) *exec.Cmd {
