@@ -72,6 +72,11 @@ func hashIsCopied(t *testing.T, browser context.Context, server string) {
 			t.Errorf("%s: copied %q, expected %q", how, got, hash)
 		}
 		b.becomes(`[...document.querySelectorAll("[role=status]")].some((e) => e.textContent === "Copied.")`)
+		eval[bool](b, `document.querySelector(".links .copy").click(), true`)
+		b.becomes(`document.querySelector(".links .copy").classList.contains("done")`)
+		if got, want := eval[string](b, "window.copied"), "curl '"+strings.TrimSuffix(server, "/")+"/v1/bitcoin/tx/"+hash+"'"; got != want {
+			t.Errorf("%s: copied %q, expected %q", how, got, want)
+		}
 	}
 	b.do("without scripts", scripting(false))
 	b.open("/bitcoin/tx/"+hash, 200)

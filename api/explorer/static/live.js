@@ -2,7 +2,8 @@
 // copy of the page. A notice at the head of the page reports reorganizations and changes of its subject.
 "use strict";
 
-// Buttons that copy the text of the element before them. navigator.clipboard exists in secure contexts only.
+// Buttons that copy the text of the element before them, or the command that requests their path. navigator.clipboard
+// exists in secure contexts only.
 (() => {
   document.documentElement.classList.add("scripted");
   const status = document.createElement("p");
@@ -10,19 +11,25 @@
   status.setAttribute("role", "status");
   document.body.append(status);
 
-  const copy = async (element) => {
-    if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent.trim());
-    const selection = getSelection();
-    selection.selectAllChildren(element);
-    if (!document.execCommand("copy")) throw new Error("the browser refused to copy");
+  const copy = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const selection = getSelection(), copied = document.createElement("span");
+    copied.textContent = text;
+    document.body.append(copied);
+    selection.selectAllChildren(copied);
+    const done = document.execCommand("copy");
     selection.removeAllRanges();
+    copied.remove();
+    if (!done) throw new Error("the browser refused to copy");
   };
+  const textOf = (button) => button.dataset.curl
+    ? `curl '${new URL(button.dataset.curl, location).href.replaceAll("'", "%27")}'` : button.previousElementSibling.textContent.trim();
 
   document.addEventListener("click", async ({ target }) => {
     const button = target.closest?.(".copy");
     if (!button) return;
     try {
-      await copy(button.previousElementSibling);
+      await copy(textOf(button));
       button.classList.add("done");
       status.textContent = "Copied.";
     } catch {
