@@ -69,7 +69,7 @@ func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk, atTip boo
 }
 
 // prepare assigns pointers to the blocks and resolves their inputs and values. The returned batch is pending until it
-// is committed. Several blocks can have so many derived asset entries together; 0: there is no limit. After an error the
+// is committed. entries is the maximum number of derived asset entries of several blocks; 0: no limit. After an error the
 // caller must call discardPending when no other prepare or commit is running. Error: [*ingest.BatchTooLarge], if the
 // blocks have too many entries.
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block, entries int) (*ingest.Batch, error) {

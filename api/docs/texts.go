@@ -55,7 +55,7 @@ var schemaDocs = map[string]string{
 	"ProjectedBlocks":     "The next blocks as they would be mined now.",
 	"ProjectedBlock":      "The transactions of a projected block. Fee rates are those of packages: a transaction and its ancestors that are in no block before it.",
 	"MempoolRest":         "The transactions after the projected blocks.",
-	"PendingAssetBalance": "The change of what a value has of an asset by unconfirmed transactions.",
+	"PendingAssetBalance": "The change of the amount of an asset by unconfirmed transactions.",
 	"PendingBalance":      "What unconfirmed transactions change in the totals of a value.",
 	"PendingFind":         "The outputs of a value that unconfirmed transactions create and spend.",
 	"PendingHistory":      "The unconfirmed transactions of a value, in the order of arrival.",

@@ -27,7 +27,7 @@ type broadcastBody struct {
 	Why    string // the transaction was refused
 }
 
-// broadcast serves the form. The API of the server tests or submits what it sends, with the limits of the client.
+// broadcast serves the form. The API of the server tests or submits its transaction, within the limits of the client.
 func (s *site) broadcast(chain *served.Chain) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		b := &broadcastBody{}

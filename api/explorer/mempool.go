@@ -19,7 +19,7 @@ type mempoolBody struct {
 	State   string // live, filling, old, partial or none
 	Stats   []stat
 	Blocks  []projectedBlock
-	Rest    string        // what is in none of them; empty: nothing
+	Rest    string        // the transactions after them; empty: none
 	Chart   template.HTML // size by fee rate; empty: no transaction has a fee rate
 	Txs     []newTx
 	Pending bool // Txs are unconfirmed

@@ -42,7 +42,7 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 	return e, nil
 }
 
-// unconfirmed returns an asset that has the unconfirmed transaction that creates it in place of an id; nil: there is none.
+// unconfirmed returns an asset whose id is the hash of the unconfirmed transaction that creates it; nil: it creates none.
 func (n *naming) unconfirmed(id string) *query.AssetAnswer {
 	hash, err := n.v.chain.Model.ParseHash(id)
 	describer, ok := n.v.chain.Model.(model.AssetDescriber)

@@ -12,7 +12,7 @@ import (
 	"birthmark/internal/testrun"
 )
 
-// The producers of the newest blocks are what the pages of these blocks show.
+// The chart has the producers that the pages of the newest blocks show.
 func TestProducersOfBlocks(t *testing.T) {
 	testrun.Slow(t)
 	for name, open := range map[string]func(testing.TB) *core.DB{"cardano": cardano, "ergo": ergo} {

@@ -125,7 +125,7 @@ func TestChartsOfBitcoin(t *testing.T) {
 	}
 }
 
-// Wrong series, spans and units are errors that name what is expected.
+// Wrong series, spans and units are errors that name the expected values.
 func TestChartsRejectWrongArguments(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil))
 	for path, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// The table of recent outputs returns what a map has, or nothing for outputs that it dropped; each once.
+// The table of recent outputs returns each output of a map once, except dropped outputs.
 func TestRecentOutputsAreThoseOfAMap(t *testing.T) {
 	rng := testseed.Rand(t)
 	r := recent{most: 1000}

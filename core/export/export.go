@@ -20,7 +20,7 @@ import (
 	"birthmark/model"
 )
 
-// Result is what an export did.
+// Result is the outcome of an export.
 type Result struct {
 	Chain   string       `json:"chain"`
 	Network string       `json:"network"`

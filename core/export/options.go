@@ -29,7 +29,7 @@ const (
 	largeBlocks          = 10_000
 )
 
-// Options select what an export has.
+// Options select the content and the form of an export.
 type Options struct {
 	Tables        []string        // nil: all
 	From          model.HeightPk  // the first block

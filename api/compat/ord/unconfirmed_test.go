@@ -177,7 +177,7 @@ func TestRunesOfUnconfirmedOutputs(t *testing.T) {
 			t.Errorf("%s:\n%s\nexpected\n%s", tx.TxHash(), got, want)
 		}
 	}
-	// A block confirms the etching and a mint: what is left has the id, and the other mints create nothing.
+	// A block confirms the etching and a mint: the remaining transactions have its id, and the other mints create nothing.
 	w.chain.Mine(created, apart)
 	w.sync()
 	for _, c := range []struct {
