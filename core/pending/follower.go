@@ -176,8 +176,8 @@ func (f *Follower) publish() {
 	if old.Tip == s.Tip && old.state == s.state && old.wanted == s.wanted && change.empty() {
 		return
 	}
-	f.current.Store(s)
 	f.dropUnused()
+	f.current.Store(s)
 	close(old.moved)
 	node := &feedNode{change: change, moved: make(chan struct{})}
 	f.feed.next = node

@@ -179,13 +179,18 @@ func TestTemplatesAreShared(t *testing.T) {
 	if len(first.Blocks) == 0 || first != f.Template() {
 		t.Errorf("%d blocks; a second template was made", len(first.Blocks))
 	}
-	f.templates.last.Load().at = time.Now().Add(-time.Hour)
+	long := time.Now().Add(-time.Hour)
+	made := f.templates.last.Load()
+	f.templates.last.Store(&madeTemplate{of: made.of, at: long, Template: made.Template})
+	first = &f.templates.last.Load().Template
 	if first != f.Template() {
 		t.Error("the template of an unchanged mempool was made again")
 	}
 	f.Histogram()
-	f.histogram.Load().made = time.Now().Add(-time.Hour)
+	f.histogram.Store(&histogram{of: f.histogram.Load().of, made: long})
+	n.mu.Lock() // guards the world too
 	w.Arrive(w.Pay(w.Coins(w.Pool)))
+	n.mu.Unlock()
 	settled(t, w, f)
 	if f.templates.last.Load() != nil || f.histogram.Load() != nil {
 		t.Error("a histogram or template that nothing requests is kept")
