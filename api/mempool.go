@@ -70,6 +70,9 @@ func (r *pendingReader) balance(index, text string) (*query.PendingBalanceAnswer
 		return s
 	}
 	for t := range r.TxsOf(values, 0) {
+		if err := r.Pass(1); err != nil {
+			return nil, err
+		}
 		a.TxCount++
 		for o := range outputs(t) {
 			if values.Has(o) {
@@ -123,27 +126,34 @@ func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.Pen
 		State: r.State().String(), Outputs: []query.PendingOutputAnswer{}, Spends: []query.PendingSpendAnswer{},
 	}
 	for t := range found.Txs(0) {
+		if err := r.Pass(1); err != nil {
+			return nil, err
+		}
+		if a.More && len(a.Outputs) == maxPending && len(a.Spends) == maxPending {
+			break
+		}
 		for i := range t.NumOutputs() {
-			if o := t.Output(i); found.Has(o) {
-				answer := r.Output(pending.Outpoint{Tx: t.ID, Index: t.FirstOutput + uint32(i)}, o, true)
-				switch {
-				case terms.Unspent && answer.SpentBy.Value != nil:
-				case len(a.Outputs) == maxPending:
-					a.More = true
-				default:
-					a.Outputs = append(a.Outputs, answer)
-				}
+			o := t.Output(i)
+			at := pending.Outpoint{Tx: t.ID, Index: t.FirstOutput + uint32(i)}
+			if !found.Has(o) || terms.Unspent && r.Spender(at) != nil {
+				continue
 			}
+			if len(a.Outputs) == maxPending {
+				a.More = true
+				break
+			}
+			a.Outputs = append(a.Outputs, r.Output(at, o, true))
 		}
 		for i := range t.Inputs() {
 			in := &t.Inputs()[i]
-			if o := in.Spends(); found.Has(o) {
-				if len(a.Spends) == maxPending {
-					a.More = true
-					break
-				}
-				a.Spends = append(a.Spends, r.Spend(in))
+			if !found.Has(in.Spends()) {
+				continue
 			}
+			if len(a.Spends) == maxPending {
+				a.More = true
+				break
+			}
+			a.Spends = append(a.Spends, r.Spend(in))
 		}
 	}
 	return a, nil

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"birthmark/api"
@@ -64,6 +66,12 @@ func (s *scripted) MempoolTxs(_ context.Context, ids []model.Hash) ([]*model.Unc
 // Aa and pays 30 to Ab and 10 to Aa. The second spends the output of Ab and pays 25 to Ac.
 func withMempool(t *testing.T) (h *site, node *scripted, pool *pending.Follower) {
 	t.Helper()
+	return withMempoolView(t, func(db *core.DB) viewing { return db.View })
+}
+
+// withMempoolView is withMempool with another view of the database for the mempool.
+func withMempoolView(t *testing.T, view func(*core.DB) viewing) (h *site, node *scripted, pool *pending.Follower) {
+	t.Helper()
 	v := modeltest.Variant{Name: "by hand", Coinbase: true, ByHand: true}
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), CacheBytes: 1 << 20})
 	if err != nil {
@@ -88,7 +96,7 @@ func withMempool(t *testing.T) (h *site, node *scripted, pool *pending.Follower)
 	traits := db.Chain().Traits()
 	traits.BlockVSize = 2000
 	pool = pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		View: view(db), Moved: db.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
 		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(context.Context, []string) (model.Source, error) { return node, nil },
 	})
@@ -254,6 +262,52 @@ func TestAnswersWithTheMempoolFollowIt(t *testing.T) {
 	}
 	w := ask(h, "GET", "/v1/test/tx/"+hashOf(3), "", "If-None-Match", tx.Header().Get("ETag"))
 	wantProblem(t, w, http.StatusNotFound, "unknown_tx", "it left the mempool: dropped")
+}
+
+// Concurrent equal requests for many unconfirmed transactions are read once.
+func TestEqualRequestsWithTheMempoolAreReadOnce(t *testing.T) {
+	defer api.FreeRowsOf(20)() // the value has 30 unconfirmed transactions
+	for _, of := range []string{"balance/address/aaa?", "history/address/aaa?limit=1&", "find/address/aaa?limit=1&"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counting{release: make(chan struct{})}
+			var filled atomic.Bool
+			h, node, pool := withMempoolView(t, func(db *core.DB) viewing {
+				counted := c.view(db)
+				return func(ctx context.Context, fn func(*query.View) error) error {
+					if !filled.Load() {
+						return db.View(ctx, fn)
+					}
+					return counted(ctx, fn)
+				}
+			})
+			node.mu.Lock()
+			for id := byte(5); id < 34; id++ {
+				to := model.Output{Value: 20, Keys: []model.Key{{Index: 0, Value: []byte{0xaa}}}}
+				node.txs = append(node.txs, &model.Unconfirmed{
+					Tx:   model.Tx{Hash: model.Hash{id}, Inputs: []model.Input{{Tx: model.Hash{id - 1}}}, Outputs: []model.Output{to}},
+					Size: 50, VSize: 50, Weight: 200, Seen: time.Unix(1_700_000_000, 0),
+				})
+			}
+			node.mu.Unlock()
+			until(t, pool, 31)
+			filled.Store(true)
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() {
+					w := ask(h, "GET", "/v1/test/"+of+"mempool=include", "")
+					if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"mempool":{"state":"live"`) {
+						t.Errorf("%s: %d %s", of, w.Code, w.Body)
+					}
+				})
+			}
+			synctest.Wait()
+			if n := c.views.Load(); n != 1 {
+				t.Errorf("%s: 20 equal requests read %d times", of, n)
+			}
+			close(c.release)
+			all.Wait()
+		})
+	}
 }
 
 func TestMempoolProblems(t *testing.T) {

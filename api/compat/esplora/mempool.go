@@ -6,6 +6,7 @@ import (
 
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/exchange"
 	"birthmark/model"
 )
 
@@ -34,7 +35,13 @@ func mempool(r *request) answer {
 func mempoolIDs(r *request) answer {
 	return func(v *view) (any, error) {
 		r.CacheFor(shortly)
-		return script.Hashes(v.MempoolIDs()), nil
+		return exchange.List(func(yield func(script.Hash, error) bool) {
+			for id, err := range v.MempoolIDs() {
+				if !yield(script.Hash(id), err) {
+					return
+				}
+			}
+		}), nil
 	}
 }
 
@@ -45,9 +52,14 @@ const idsPerPage = 10_000
 func mempoolPage(r *request) answer {
 	last, n := lastArg(r), limitParam(r, "max_txs", idsPerPage, idsPerPage)
 	return func(v *view) (any, error) {
-		ids := slices.Clone(v.MempoolIDs())
-		if last != nil {
-			ids = slices.DeleteFunc(ids, func(id model.Hash) bool { return bytes.Compare(id[:], last[:]) <= 0 })
+		var ids []model.Hash
+		for id, err := range v.MempoolIDs() {
+			if err != nil {
+				return nil, err
+			}
+			if last == nil || bytes.Compare(id[:], last[:]) > 0 {
+				ids = append(ids, id)
+			}
 		}
 		slices.SortFunc(ids, func(a, b model.Hash) int { return bytes.Compare(a[:], b[:]) })
 		r.CacheFor(shortly)

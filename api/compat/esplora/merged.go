@@ -101,7 +101,10 @@ func (v *view) merged(scripts []*wallet.Script, p page) ([]model.Hash, error) {
 	}
 	var ids []model.Hash
 	if p.after == nil || p.unconfirmed {
-		ids = v.mergedMempool(scripts)
+		var err error
+		if ids, err = v.mergedMempool(scripts); err != nil {
+			return nil, err
+		}
 		if p.after != nil {
 			ids = ids[slices.Index(ids, *p.after)+1:]
 		}
@@ -115,7 +118,7 @@ func (v *view) merged(scripts []*wallet.Script, p page) ([]model.Hash, error) {
 }
 
 // mergedMempool returns the unconfirmed transactions of scripts, the latest first.
-func (v *view) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
+func (v *view) mergedMempool(scripts []*wallet.Script) (ids []model.Hash, err error) {
 	wanted := map[model.Hash]bool{}
 	for _, s := range scripts {
 		for _, e := range s.Mempool() {
@@ -123,15 +126,18 @@ func (v *view) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
 		}
 	}
 	if len(wanted) == 0 {
-		return nil
+		return nil, nil
 	}
-	for _, id := range v.MempoolIDs() {
+	for id, err := range v.MempoolIDs() {
+		if err != nil {
+			return nil, err
+		}
 		if wanted[id] {
 			ids = append(ids, id)
 		}
 	}
 	slices.Reverse(ids)
-	return ids
+	return ids, nil
 }
 
 // mergedChain appends up to n confirmed transactions of scripts, newest first, after one that is excluded and may be of

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"birthmark/core/meter"
 	"birthmark/core/pending"
 	"birthmark/model"
 )
@@ -45,16 +46,22 @@ func (v *View) MempoolRates() iter.Seq[Rate] {
 	}
 }
 
-// MempoolIDs returns the ids of all unconfirmed transactions in the order of arrival.
-func (v *View) MempoolIDs() []model.Hash {
-	if v.pool == nil {
-		return nil
+// MempoolIDs yields the ids of all unconfirmed transactions in the order of arrival. An error is that of the meter of the
+// request.
+func (v *View) MempoolIDs() iter.Seq2[model.Hash, error] {
+	return func(yield func(model.Hash, error) bool) {
+		if v.pool == nil {
+			return
+		}
+		for t := range v.pool.Arrivals(0) {
+			if !yield(t.ID, nil) {
+				return
+			}
+		}
+		if err := meter.Of(v.q.Ctx).Err(); err != nil {
+			yield(model.Hash{}, err)
+		}
 	}
-	ids := make([]model.Hash, 0, v.pool.Count())
-	for t := range v.pool.Arrivals(0) {
-		ids = append(ids, t.ID)
-	}
-	return ids
 }
 
 // Recent is an unconfirmed transaction in a list.

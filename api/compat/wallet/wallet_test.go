@@ -310,7 +310,13 @@ func compareMempool(t *testing.T, v *wallet.View, n *naive) {
 		}
 	}
 	same(t, "totals of the mempool", v.MempoolInfo(), want)
-	ids := v.MempoolIDs()
+	var ids []model.Hash
+	for id, err := range v.MempoolIDs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
 	same(t, "size of the mempool", len(ids), len(n.pool))
 	for _, id := range ids {
 		if place, known := n.places[id]; !known || place.Confirmed {

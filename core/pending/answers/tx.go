@@ -59,6 +59,9 @@ func (r *Reader) History(index, text string) (*query.PendingHistoryAnswer, error
 	}
 	a := &query.PendingHistoryAnswer{State: r.State().String(), Txs: []query.PendingHistoryTxAnswer{}}
 	for t := range r.TxsOf(values, 0) {
+		if err := r.Pass(1); err != nil {
+			return nil, err
+		}
 		if a.TxCount++; len(a.Txs) == maxListed {
 			continue
 		}
