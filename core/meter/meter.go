@@ -7,6 +7,7 @@ package meter
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -114,9 +115,20 @@ func (m *Meter) Sent(n int) error {
 	return m.Spend(int64(n) / sentPerPoint)
 }
 
-// Spend reports points of work that has no other report.
+// yieldPoints is the number of points, about a millisecond of CPU, after which a request lets others run. Otherwise a
+// short request waits 10 ms, the time slice of a goroutine, for each long one that runs.
+const yieldPoints = 1000
+
+// Spend reports points of work that has no other report. It may let other goroutines run.
 func (m *Meter) Spend(points int64) error {
-	if m == nil || m.points.Add(points) <= m.paid.Load() {
+	if m == nil {
+		return nil
+	}
+	spent := m.points.Add(points)
+	if spent/yieldPoints != (spent-points)/yieldPoints {
+		runtime.Gosched()
+	}
+	if spent <= m.paid.Load() {
 		return nil
 	}
 	m.mu.Lock()

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 
 	"birthmark/model"
@@ -34,6 +35,24 @@ func TestSharedMemoryCountsOnce(t *testing.T) {
 	third.End()
 	if n := b.Used(); n != 0 {
 		t.Errorf("%d bytes are held after the last request", n)
+	}
+}
+
+// A request that computes for long lets others run about every millisecond, also if all processors have such requests.
+func TestLongRequestsLetOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	long := New(freely{}, 0, 1, nil)
+	ran, at := make(chan struct{}), int64(0)
+	go func() { at = long.points.Load(); close(ran) }()
+	const most = 100 * yieldPoints // less than a time slice
+	for long.points.Load() < most {
+		if err := long.Rows(10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-ran
+	if at >= most {
+		t.Errorf("another goroutine waited for all %d points", most)
 	}
 }
 
