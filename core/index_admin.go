@@ -196,8 +196,6 @@ func (db *DB) newRules(l *schema.Layout, name string, keep model.IndexOptions) (
 		return refuse("cannot be added: the database has the assets %s", l.Rules.Name)
 	case keep != (model.IndexOptions{}):
 		return refuse("have no options")
-	case l.Statistics != nil:
-		return refuse("change the statistics: run birthmark index drop %s first, and add it again afterwards", l.Statistics.Name)
 	case db.recording():
 		return refuse("cannot be added while replicas follow the database: add them without replicas, and make the replicas again")
 	}

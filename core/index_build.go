@@ -82,6 +82,7 @@ func (db changing) Finish(ctx context.Context, x *schema.Index) error {
 		return err
 	}
 	l.All = slices.DeleteFunc(l.All, func(x *schema.Index) bool { return x == copied })
+	l.Rules.Forget()
 	l.Arrange()
 	return db.swapLayout(ctx, l, l.HalfDropped(), nil)
 }

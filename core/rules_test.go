@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core/backfill"
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
@@ -34,7 +35,7 @@ func withoutAssets(blocks []*model.Block) {
 func offering() modeltest.Variant {
 	all := modeltest.Variants()
 	v := all[slices.IndexFunc(all, func(v modeltest.Variant) bool { return v.Tokens })]
-	v.Offers, v.Statistics = true, false
+	v.Offers = true
 	return v
 }
 
@@ -59,8 +60,11 @@ func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
 				n := testseed.Of(t, 900+uint64(round))
 				rng := rand.New(rand.NewPCG(n, 1))
 				names := []string{"address", "tag", "label"}[:1+rng.IntN(3)]
+				if round%2 == 0 {
+					names = append(names, model.StatisticsIndex)
+				}
 				keep := map[string]model.IndexOptions{"address": everything4}
-				if len(names) > 1 && rng.IntN(2) == 0 {
+				if slices.Contains(names, "tag") && rng.IntN(2) == 0 {
 					keep["tag"] = model.IndexOptions{Balance: true}
 				}
 				s := open(t)
@@ -99,6 +103,105 @@ func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
 				same(t, "opened again", dump(t, l.db), l.made(names, keep))
 			}
 		})
+	}
+}
+
+// Rules that are not complete can be dropped. The database then has the rows of one to which none were added, and they can
+// be added again.
+func TestRulesThatAreBeingAddedCanBeDropped(t *testing.T) {
+	for store, open := range stores() {
+		t.Run(store, func(t *testing.T) {
+			n := testseed.Of(t, 930)
+			rng := rand.New(rand.NewPCG(n, 1))
+			names, keep := []string{"address", "tag", model.StatisticsIndex}, map[string]model.IndexOptions{"address": everything4}
+			l := openPlain(t, open(t), n, names, keep)
+			for range 3 {
+				l.grow(30, 6)
+				if err := l.db.AddIndex(t.Context(), "tokens", model.IndexOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				l.build(1+rng.IntN(20), 1) // a block per step
+				l.rollback(rng.IntN(4))
+				l.grow(3, 2)
+				if !l.isAdding("tokens") {
+					t.Fatal("the rules are complete: nothing tests the drop")
+				}
+				if err := l.db.DropIndex(t.Context(), "tokens"); err != nil {
+					t.Fatal(err)
+				}
+				for range 4 {
+					consistent(t, l.db)
+					l.build(1+rng.IntN(3), 1+rng.IntN(100))
+					l.rollback(rng.IntN(12))
+					l.grow(1+rng.IntN(3), 2)
+					if rng.IntN(2) == 0 {
+						l.reopen(nil, nil)
+					}
+				}
+				l.build(-1, 100)
+				consistent(t, l.db)
+				plain := &changing{t: t, v: l.v, store: memory.New(), plain: true}
+				plain.reopen(names, keep)
+				plain.append(l.chain, 7)
+				same(t, "dropped", dump(t, l.db), dump(t, plain.db))
+			}
+			if err := l.db.AddIndex(t.Context(), "tokens", model.IndexOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			l.build(-1, 100)
+			consistent(t, l.db)
+			same(t, "added again", dump(t, l.db), l.made(names, keep))
+		})
+	}
+}
+
+// isAdding reports whether an index is being added.
+func (l *changing) isAdding(name string) bool {
+	l.t.Helper()
+	states, err := l.db.IndexStatesWithRaw(context.Background())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == name && len(x.Adding) > 0 })
+}
+
+// While rules are being added, the statistics of assets are unknown.
+func TestStatisticsOfAssetsWhileRulesAreAdded(t *testing.T) {
+	ctx := t.Context()
+	l := openPlain(t, memory.New(), 3, []string{"address", model.StatisticsIndex}, nil)
+	l.grow(20, 4)
+	values := func(name, by string) (values []string) {
+		t.Helper()
+		a, err := l.db.Statistics(ctx, name, by, query.Range{}, query.Page{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range a.Values {
+			if v.Value == nil {
+				values = append(values, "unknown")
+				continue
+			}
+			values = append(values, *v.Value)
+		}
+		return values
+	}
+	if err := l.db.AddIndex(ctx, "tokens", model.IndexOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.build(3, 50)
+	for _, by := range []string{"block", "month"} {
+		for _, name := range []string{"new_assets", "mints", "burns"} {
+			if got := slices.Compact(values(name, by)); !slices.Equal(got, []string{"unknown"}) {
+				t.Errorf("%s by %s: %q", name, by, got)
+			}
+		}
+		if got := values("blocks", by); slices.Contains(got, "unknown") || len(got) == 0 {
+			t.Errorf("blocks by %s: %q", by, got)
+		}
+	}
+	l.build(-1, 50)
+	if got := values("mints", "month"); slices.Contains(got, "unknown") || got[0] == "0" {
+		t.Errorf("mints at the end: %q", got)
 	}
 }
 

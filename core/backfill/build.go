@@ -143,6 +143,11 @@ func (b *builder) add(ctx context.Context) error {
 
 // drop removes the remains of the index from the rows of outputs.
 func (b *builder) drop(ctx context.Context) error {
+	if b.x.IsRules() {
+		if err := b.dropAssets(ctx); err != nil {
+			return err
+		}
+	}
 	for more := b.x.Kind.Valid() && !b.x.IsRaw(); more; {
 		var next *schema.IndexChange
 		err := b.Step(ctx, b.x, func(w *schema.IndexChange) (Emitter, error) {

@@ -43,12 +43,15 @@ type Options struct {
 // The result lists the problems. A family that cannot be read is a problem too and ends the check. Run returns an
 // error if it is interrupted, cannot read the state of the database, or does not find the index (unknown_index).
 func Run(ctx context.Context, r storage.Reader, l *schema.Layout, o Options) (*Result, error) {
-	if l.Rules.Building != 0 {
+	work, err := l.ReadChange(r)
+	if err != nil {
+		return nil, err
+	}
+	if work.OfRules() {
 		r = withoutAssets{r}
 	}
 	c := &checker{Layout: l, ctx: ctx, r: reader{r}, progress: o.Progress, result: &Result{Problems: []Problem{}},
 		rows: make([]uint64, l.FamilyCount()), scanned: make([]bool, l.FamilyCount())}
-	var err error
 	if c.State, err = new(schema.StateReader).Read(c.r, l); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"birthmark/storage"
 )
 
-// withoutAssets hides the rows of assets while rules are being added: they are those of an earlier block. The check of a
+// withoutAssets hides the rows of assets while rules are being added or dropped: they are those of an earlier block. The check of a
 // complete database includes them.
 type withoutAssets struct{ storage.Reader }
 

@@ -24,6 +24,7 @@ type AssetRows struct {
 	first  model.UtxoPk
 	assets ledger.AssetDeltas
 	deltas []*ledger.Deltas
+	sums   []schema.BlockSums // for the index statistics; nil if there is none
 }
 
 // DeriveAssets derives the assets of blocks after parent, of which the database has all other rows. l has the rules. r has
@@ -56,6 +57,9 @@ func DeriveAssets(l *schema.Layout, r storage.Reader, parent model.Point, blocks
 	}
 	s.last = blocks[len(blocks)-1].Point()
 	rows := &AssetRows{layout: l, batch: batch, first: FirstPk(l, v.batches), assets: batch.assets}
+	if l.Statistics != nil {
+		rows.sums = batch.assetSums()
+	}
 	return rows, rows.holdings(&v)
 }
 
@@ -227,5 +231,10 @@ func (a *AssetRows) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) er
 	}
 	e.count()
 	s := ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: a.first, Derived: true, Layout: a.layout}
+	if a.sums != nil {
+		if err := s.AddAssetSums(a.layout.Statistics, a.sums); err != nil {
+			return err
+		}
+	}
 	return s.Apply(&a.assets, a.deltas)
 }

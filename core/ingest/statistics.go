@@ -54,19 +54,42 @@ func (b *Batch) blockSums(l *schema.Layout) []schema.BlockSums {
 				all[at].Burns++
 			}
 		}
-		if d := t.derived; d != nil {
-			all[at].Assets += uint64(len(d.births))
-			for j := range d.supplies {
-				if d.supplies[j].Mints {
-					all[at].Mints++
-				}
-				if d.supplies[j].Burns {
-					all[at].Burns++
-				}
-			}
-		}
+		t.countDerived(&all[at])
 	}
 	return all
+}
+
+// assetSums returns the sums of the derived assets of a resolved batch, by block.
+func (b *Batch) assetSums() []schema.BlockSums {
+	all := make([]schema.BlockSums, len(b.Blocks))
+	for i, block := range b.Blocks {
+		all[i].Point, all[i].Day = block.Point(), schema.DayOf(block.Time)
+	}
+	at := 0
+	for i := range b.Txs {
+		for b.Blocks[at] != b.Txs[i].block {
+			at++
+		}
+		b.Txs[i].countDerived(&all[at])
+	}
+	return all
+}
+
+// countDerived adds the births, mints and burns of derived assets to the sums of the block.
+func (t *BatchTx) countDerived(to *schema.BlockSums) {
+	d := t.derived
+	if d == nil {
+		return
+	}
+	to.Assets += uint64(len(d.births))
+	for j := range d.supplies {
+		if d.supplies[j].Mints {
+			to.Mints++
+		}
+		if d.supplies[j].Burns {
+			to.Burns++
+		}
+	}
 }
 
 // statistics removes the statistics of the block, and collects what to subtract from those of its day.

@@ -41,6 +41,35 @@ func (a *Applier) Statistics(x *schema.Index, blocks []schema.BlockSums) error {
 	return a.addDays(x, days, 1)
 }
 
+// AddAssetSums adds the sums of derived assets to the rows of blocks in x, an index of kind [model.Sums], which exist, and
+// to those of their days.
+func (a *Applier) AddAssetSums(x *schema.Index, blocks []schema.BlockSums) error {
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b schema.BlockSums) bool { return !b.HasAssets() })
+	keys := make([][]byte, len(blocks))
+	for i := range blocks {
+		keys[i] = blocks[i].Height.AppendTo(nil)
+	}
+	f := x.Family(schema.IndexSums)
+	rows, err := a.Reader.GetMany(f, keys)
+	if err != nil {
+		return err
+	}
+	days := map[schema.Day]*schema.DayStatistics{}
+	for i := range blocks {
+		b := &blocks[i]
+		row, err := schema.ParseBlockStatistics(rows[i])
+		if err != nil || !row.Add(&b.Statistics, 1) {
+			return invalid(err, "the statistics of block %d", b.Height)
+		}
+		a.Batch.Put(f, keys[i], schema.AppendBlockStatistics(nil, &row))
+		if days[b.Day] == nil {
+			days[b.Day] = &schema.DayStatistics{}
+		}
+		days[b.Day].Add(&b.Statistics, 1) // numbers of a few blocks
+	}
+	return a.addDays(x, days, 1)
+}
+
 // sumsBefore returns the row of the block before the one at h; zero for the first block.
 func (a *Applier) sumsBefore(x *schema.Index, h model.HeightPk) (last schema.BlockStatistics, err error) {
 	if h == 0 {

@@ -64,6 +64,9 @@ var chainSeries = []series{
 	{"burns", unitCount, "burns of an asset by a transaction", counted(func(p *point) uint64 { return p.Burns })},
 }
 
+// assetSeries are the series that rules change while they are being added to a database.
+var assetSeries = []string{"new_assets", "mints", "burns"}
+
 // valueSeries are the series of the option statistics of an index; the name of the index precedes theirs.
 var valueSeries = []series{
 	{"new", unitCount, "values that occur for the first time", counted(func(p *point) uint64 { return p.values.New })},
@@ -176,6 +179,10 @@ func (q *Query) series(name string) (*schema.Index, *series, error) {
 	case i < 0 || ofValues && (x == nil || !x.Kind.Valid()):
 		return nil, nil, model.Errorf(model.Usage, "unknown_series", "unknown series %q: expected one of %s, or INDEX.new or INDEX.active",
 			name, strings.Join(seriesNames(), ", "))
+	case x != nil && x.Active.Has(part) && !ofValues && q.Change.OfRules() && slices.Contains(assetSeries, rest):
+		unknown := list[i] // rows have the sums of the blocks that the rules have
+		unknown.of = func(*point) *big.Int { return nil }
+		return x, &unknown, nil
 	case x != nil && x.Active.Has(part):
 		return x, &list[i], nil
 	case x != nil && x.Building.Has(part):

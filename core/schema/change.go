@@ -72,6 +72,10 @@ func (w *IndexChange) Covers(h model.HeightPk) bool {
 	return w != nil && w.Index.Building != 0 && !w.BuiltTo.IsOrigin() && h <= w.BuiltTo.Height
 }
 
+// OfRules reports whether rules that derive assets are being added or dropped. The families of assets then have rows of
+// some blocks, which no answer shows.
+func (w *IndexChange) OfRules() bool { return w != nil && w.Index.IsRules() }
+
 // Totals returns totals that count the rows in w.Rows, to which a step of the change adds. SetTotals stores the rest of
 // them in w.
 func (w *IndexChange) Totals() *Totals {

@@ -51,7 +51,7 @@ var metaSchema = []struct{ name, value, purpose string }{
 	{string(MetaRaw), "state", "exists if raw transactions are stored; a byte 1: they are being added; 2: they are being found again"},
 	{string(MetaRevision), "uvarint", "how many changes of the chain's values of indexes the values include; no row: none"},
 	{string(MetaAssets), "text", "the rules that derive assets, such as runes; no row: none"},
-	{string(MetaAssetsNew), "text", "rules that are being added"},
+	{string(MetaAssetsNew), "text", "rules that are being added; after `-`, rules that were not complete and are being dropped"},
 	{string(MetaRawFiles), "state", "likewise for the places of raw transactions in a node's files"},
 	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|uvarint raw_checksum|" +
 		"[uvarint family|uvarint rows]",

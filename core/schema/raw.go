@@ -31,12 +31,15 @@ func rawPlaces(active, building Features) *Index {
 func (l *Layout) raws() []*Index { return []*Index{l.RawTxs, l.RawPlaces, l.Rules} }
 
 // rules returns the rules that derive assets, which are added to a database like an index with their name. The database
-// has the rules of its chain, or is adding the ones with the name in meta's row assets_new; nil: there is no row.
+// has the rules of its chain, or is adding or dropping the ones with the name in meta's row assets_new; nil: there is no
+// row.
 func rules(c model.Chain, adding []byte) *Index {
 	x := &Index{Number: rulesNumber}
 	switch tokens := c.Traits().Tokens; {
 	case tokens != nil:
 		x.Name, x.Active = tokens.Name, FeatureValues
+	case len(adding) > 0 && adding[0] == droppedMark:
+		x.Name = string(adding[1:])
 	case adding != nil:
 		x.Name, x.Building = string(adding), FeatureValues
 	}
@@ -45,6 +48,13 @@ func rules(c model.Chain, adding []byte) *Index {
 
 // IsRules reports whether x stands for the rules that derive assets.
 func (x *Index) IsRules() bool { return x.Number == rulesNumber }
+
+// Forget removes the name of rules that are dropped.
+func (x *Index) Forget() {
+	if x.IsRules() && x.Dropped() {
+		x.Name = ""
+	}
+}
 
 // WithRules returns the layout of the database with rules that are being added. It has the same indexes.
 func (l *Layout) WithRules() (*Layout, error) {
@@ -91,6 +101,9 @@ func parseRaw(row []byte) (active, building Features) {
 	return 0, FeatureValues
 }
 
+// droppedMark precedes the name in meta's row assets_new if the rules were not complete and are being dropped.
+const droppedMark = '-'
+
 // The value of meta's rows raw and raw_files, if they are not complete.
 const (
 	firstBuilding = 1 // they are being added
@@ -117,6 +130,8 @@ func (l *Layout) PutRaws(b storage.Batch) {
 		b.Delete(FamilyMeta, MetaAssetsNew)
 	case x.Building != 0:
 		b.Put(FamilyMeta, MetaAssetsNew, []byte(x.Name))
+	case x.Name != "":
+		b.Put(FamilyMeta, MetaAssetsNew, append([]byte{droppedMark}, x.Name...))
 	default:
 		b.Delete(FamilyMeta, MetaAssetsNew)
 	}

@@ -78,6 +78,12 @@ type Statistics struct {
 	Mints, Burns                uint64 // of an asset by a transaction
 }
 
+// HasAssets reports whether a sum of assets is not 0.
+func (s *Statistics) HasAssets() bool { return s.Assets+s.Mints+s.Burns > 0 }
+
+// ClearAssets sets the sums of assets to 0.
+func (s *Statistics) ClearAssets() { s.Assets, s.Mints, s.Burns = 0, 0, 0 }
+
 func (s *Statistics) numbers() []*uint64 {
 	return []*uint64{&s.Txs, &s.Inputs, &s.Outputs, &s.Bytes, &s.FeesUnknown, &s.Assets, &s.Mints, &s.Burns}
 }

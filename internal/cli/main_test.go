@@ -91,6 +91,12 @@ func runAsProgram(blocks string) int {
 			return 99
 		}
 	}
+	if text := os.Getenv(stepVariable); text != "" {
+		if p.Step, err = strconv.Atoi(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 99
+		}
+	}
 	if n >= 0 {
 		real := p.NewChain
 		p.NewChain = func(name, network string) (model.Chain, error) {
@@ -165,6 +171,9 @@ const slowSource = "BIRTHMARK_TEST_SLOW"
 
 // cachesVariable is the size of the caches of a sync in bytes.
 const cachesVariable = "BIRTHMARK_TEST_CACHES"
+
+// stepVariable is the weight of a step of an index that is added or dropped.
+const stepVariable = "BIRTHMARK_TEST_STEP"
 
 // process returns a command that runs the test binary as birthmark.
 func process(t *testing.T, blocks int, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {

@@ -17,6 +17,7 @@ type Host struct {
 	Now       func() time.Time
 	NewChain  func(name, network string) (model.Chain, error)
 	Caches    int64              // bytes of the caches of a sync; 0: a share of its memory
+	Step      int                // weight of a step of an index that is added or dropped; 0: that of core/backfill
 	ErrorText func(error) string // one line, without the secrets of sources
 	Command   string             // names this process to another one that finds the database locked
 	Version   string             // of the program

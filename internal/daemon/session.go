@@ -329,7 +329,7 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 func (s *Session) pending(ctx context.Context) (bool, error) {
 	states, err := s.db.IndexStatesWithRaw(ctx)
 	return slices.ContainsFunc(states, func(x query.IndexState) bool {
-		return (len(x.Adding) > 0 || x.Dropping) && (s.blocks == nil || x.Kind != query.AssetsKind)
+		return x.Dropping || len(x.Adding) > 0 && (s.blocks == nil || x.Kind != query.AssetsKind)
 	}), err
 }
 
@@ -356,6 +356,7 @@ func (s *Session) build(ctx context.Context) error {
 	}
 	logged := time.Time{}
 	return s.db.Build(ctx, s.openForBuild, backfill.Options{
+		Weight: s.Step,
 		Progress: func(now backfill.Progress) {
 			if s.BuildProgress != nil {
 				s.BuildProgress(&now)

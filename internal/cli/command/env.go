@@ -30,6 +30,7 @@ type Env struct {
 	NewChain  func(name, network string) (model.Chain, error)
 	LookupEnv func(string) (string, bool)
 	Caches    int64         // bytes of the caches of a sync, for tests; 0: a share of its memory
+	Step      int           // weight of a step of an index that is added or dropped, for tests; 0: that of core/backfill
 	Turn      time.Duration // minimum of a turn in bench decode; 0: bench.MinTurn
 	Now       func() time.Time
 	Version   string
@@ -59,7 +60,8 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 // Host returns the environment of the daemon for c.
 func (e *Env) Host(c *cli.Context) *daemon.Host {
 	return &daemon.Host{
-		Log: e.Log, Console: e.Console, Now: e.Now, NewChain: e.NewChain, Caches: e.Caches, Command: Name(c), Version: e.Version,
+		Log: e.Log, Console: e.Console, Now: e.Now, NewChain: e.NewChain, Caches: e.Caches, Step: e.Step,
+		Command: Name(c), Version: e.Version,
 		ErrorText: e.text,
 		Flags:     func(set *config.Chain, presets []string) string { return e.chainFlags(c, set, presets) },
 	}
