@@ -1,7 +1,9 @@
 package explorer
 
 import (
+	"cmp"
 	"fmt"
+	"html/template"
 	"slices"
 	"strconv"
 
@@ -72,12 +74,15 @@ type blockBody struct {
 	TotalsURL      string                   // as JSON
 	Reward         string                   // paid to the miner; empty: unknown
 	Coinbase       *query.TxAnswer          // nil: none
-	Pool           string                   // that the text of the coinbase names; empty: unknown
+	Pool           link                     // that the text of the coinbase names; empty: unknown
 	Bare           bool                     // too many inputs and outputs to show totals
 	Orders         []navLink                // of the transactions; empty: one at most
 	By             query.TxOrder            // the current order; empty: block order
 	Sized          bool                     // the sizes of transactions are known
 	Rated          bool                     // some of Txs have a fee rate
+	Map            template.HTML            // the transactions by size; empty: unknown
+	Rates          string                   // of the fees in words; empty: unknown
+	Compared       *comparison              // with the projected block; nil: unknown
 }
 
 // block is the page of a block with a page of its transactions.
@@ -107,6 +112,11 @@ func (v *visit) block() (*page, error) {
 	p.Body, p.LacksRaw = b, len(a.Txs) > 0 && v.lacksRaw()
 	if err := v.blockSums(b); err != nil {
 		return nil, err
+	}
+	if v.query("page") == "" {
+		if err := cmp.Or(v.fill(b), v.compare(b)); err != nil {
+			return nil, err
+		}
 	}
 	return p, v.blockFields(b)
 }
@@ -189,7 +199,10 @@ func (v *visit) blockSums(b *blockBody) (err error) {
 	case err != nil:
 		return err
 	case first.Coinbase:
-		b.Coinbase, b.Reward, b.Pool = first, formatTotal(first.Outputs), poolOf(first.CoinbaseText)
+		b.Coinbase, b.Reward = first, formatTotal(first.Outputs)
+		if name := poolOf(first.CoinbaseText); name != "" {
+			b.Pool = link{v.URL("producers", name), name}
+		}
 	case len(first.Inputs) > 0 && len(first.Outputs) > 1 && v.sameOwner(&first.Inputs[0].Output, &first.Outputs[0]):
 		b.Reward = formatTotal(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
 	}
@@ -218,8 +231,11 @@ func (v *visit) blockFields(b *blockBody) error {
 	}
 	for _, f := range humanize.Header(b.Header) {
 		row := field{Name: f[0], Value: f[1]}
-		if row.Name == "miner" {
+		switch row.Name {
+		case "miner":
 			row.URL = v.ValueLink("address", row.Value).URL
+		case "pool":
+			row.URL = v.URL("producers", row.Value)
 		}
 		b.Fields = append(b.Fields, row)
 	}

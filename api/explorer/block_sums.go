@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"context"
+	"html/template"
 	"strconv"
 	"time"
 
@@ -17,6 +18,10 @@ var blockPatience = 2 * time.Second
 type blockSums struct {
 	totals bounded.Cache[string, *query.BlockTotalsAnswer]
 	orders bounded.Cache[string, []int] // positions of the transactions
+
+	fillings bounded.Cache[string, *filling]
+	maps     bounded.Cache[string, template.HTML] // treemaps
+	pools    bounded.Cache[string, string]        // names of mining pools; empty: unknown
 }
 
 const (
@@ -27,6 +32,9 @@ const (
 func newBlockSums() *blockSums {
 	s := &blockSums{}
 	s.totals.Max, s.totals.Largest = keptTotals, 1
+	s.fillings.Max, s.fillings.Largest = keptFillings, 1
+	s.maps.Max, s.maps.Size = keptMaps, func(html template.HTML) int { return len(html) }
+	s.pools.Max, s.pools.Largest = 2*producedBlocks, 1
 	s.orders.Max, s.orders.Largest = keptOrders, keptOrders/2
 	s.orders.Size = func(positions []int) int { return strconv.IntSize / 8 * len(positions) }
 	return s

@@ -16,6 +16,8 @@ type failure struct {
 	Heading string
 	What    string   // what failed
 	Try     []string // hints
+
+	Replaced *replacements // of a transaction that left the mempool; nil: none
 }
 
 // errorPage returns the page of an error. Internal errors are logged, and their text is not shown.

@@ -77,6 +77,8 @@ var routes = []route{
 	{"/assets", (*visit).assets},
 	{"/charts", (*visit).charts},
 	{"/charts/{series}", (*visit).series},
+	{"/producers", (*visit).allProducers},
+	{"/producers/{name}", (*visit).producer},
 	{"/forks", (*visit).forks},
 	{"/status", (*visit).status},
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core/pending"
@@ -20,7 +21,9 @@ type mempoolBody struct {
 	Stats   []stat
 	Blocks  []projectedBlock
 	Rest    string        // the transactions after them; empty: none
+	Map     template.HTML // the next block; empty: there is none
 	Chart   template.HTML // size by fee rate; empty: no transaction has a fee rate
+	Ages    template.HTML // by age; empty: no transactions
 	Txs     []newTx
 	Pending bool // Txs are unconfirmed
 }
@@ -42,7 +45,17 @@ func (v *visit) mempool() (*page, error) {
 	if rest := template.Rest; rest.Count > 0 && len(template.Blocks) > 0 {
 		b.Rest = humanize.Plural(rest.Count, "transaction") + ", " + v.virtualSize(rest.VSize)
 	}
+	if b.Map, err = v.nextMap(template); err != nil {
+		return nil, err
+	}
 	if b.Chart, err = v.ratesChart(pool.Rates()); err != nil {
+		return nil, err
+	}
+	ages := pool.Ages()
+	if len(ages.Bins) > 0 {
+		b.Stats = append(b.Stats, stat{Name: "Waiting longest", Value: humanize.Duration(ages.Oldest)})
+	}
+	if b.Ages, err = agesChart(ages.Bins); err != nil {
 		return nil, err
 	}
 	return &page{Kind: "mempool", Title: "Mempool", JSON: v.api("mempool"), Section: "mempool", Body: b, Volatile: true, Follow: pendingEvents,
@@ -132,6 +145,52 @@ func (v *visit) ratesChart(bins []pending.Bin) (template.HTML, error) {
 			Value: v.virtualSize(b.VSize) + " in " + humanize.Plural(b.Count, "transaction")})
 	}
 	return c.HTML()
+}
+
+// nextMap draws the transactions of the next projected block by size and fee rate.
+func (v *visit) nextMap(t *pending.Template) (template.HTML, error) {
+	if len(t.Blocks) == 0 {
+		return "", nil
+	}
+	groups := make([]charts.Group, len(tiers)+1)
+	for _, tx := range t.Txs(0) {
+		_, rate, _ := t.Place(tx)
+		tier := tierOf(rate)
+		groups[tier].Cells = append(groups[tier].Cells, charts.Cell{Size: float64(tx.VSize),
+			Text: v.virtualSize(uint64(tx.VSize)) + ", " + v.rateOf(rate), Link: v.TxLink(v.chain.Model.FormatHash(tx.ID)).URL})
+	}
+	return v.rateMap("Next block by fee rate", groups)
+}
+
+// agesChart draws the transactions by age.
+func agesChart(bins []pending.AgeBin) (template.HTML, error) {
+	if len(bins) == 0 {
+		return "", nil
+	}
+	label := func(i float64) string {
+		at := min(max(0, int(i)), len(bins)-1)
+		if bins[at].Below == 0 {
+			return "longer"
+		}
+		return "below " + shortTime(bins[at].Below)
+	}
+	c := charts.Chart{ID: "ages-chart", Title: "Transactions by the time that they wait", Kind: charts.Bars,
+		X: charts.Axis{Name: "Time", Whole: true, Label: label}, Y: charts.Axis{Name: "Transactions", Whole: true}}
+	for i, b := range bins {
+		c.Points = append(c.Points, charts.Point{X: float64(i), Y: float64(b.Count), Value: humanize.Plural(b.Count, "transaction")})
+	}
+	return c.HTML()
+}
+
+// shortTime formats whole seconds, minutes or hours: 30 s, 5 min, 12 h.
+func shortTime(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min"
+	}
+	return strconv.Itoa(int(d.Hours())) + " h"
 }
 
 // pendingQuery is the addition to the events of a value for its unconfirmed transactions.

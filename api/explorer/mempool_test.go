@@ -25,6 +25,13 @@ func pool(t *testing.T, w *pendingtest.World) (http.Handler, *served.Chain) {
 
 func poolWith(t *testing.T, w *pendingtest.World, traits model.Traits) (http.Handler, *served.Chain) {
 	t.Helper()
+	h, chain, _ := poolOfNode(t, w, traits)
+	return h, chain
+}
+
+// poolOfNode is poolWith with the node, whose lock guards the world.
+func poolOfNode(t *testing.T, w *pendingtest.World, traits model.Traits) (http.Handler, *served.Chain, *pendingtest.Node) {
+	t.Helper()
 	n := &pendingtest.Node{World: w}
 	db := w.DB
 	f := pending.NewFollower(pending.Options{
@@ -43,7 +50,7 @@ func poolWith(t *testing.T, w *pendingtest.World, traits model.Traits) (http.Han
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	return explorerOf(t, chain), chain
+	return explorerOf(t, chain), chain, n
 }
 
 // Every unconfirmed transaction has a page, and its addresses show it; the mempool and the overview show the newest.

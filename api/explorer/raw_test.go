@@ -71,7 +71,7 @@ func TestPagesThatLackDetailsNameRawTransactions(t *testing.T) {
 	}
 	lack["asset"] = true // generated assets have no metadata
 	maps.DeleteFunc(say, func(_ string, says bool) bool { return !says })
-	if !maps.Equal(say, lack) || len(say) != 5 {
+	if !maps.Equal(say, lack) || len(say) != 6 {
 		t.Errorf("pages of the kinds %v have the sentence, pages of the kinds %v lack details", say, lack)
 	}
 }

@@ -130,6 +130,17 @@ func (v *visit) charts() (*page, error) {
 			return nil, err
 		}
 	}
+	newest, err := v.newestCharts(v.patiently)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range newest {
+		name := strings.TrimPrefix(c.ID, "series-")
+		c.Brief, c.Link = true, v.URL("charts", name)
+		if shown[name], err = c.HTML(); err != nil {
+			return nil, err
+		}
+	}
 	b.subjects(list, shown)
 	if b.Producers, err = v.producers(); err != nil {
 		return nil, err
@@ -138,6 +149,7 @@ func (v *visit) charts() (*page, error) {
 		b.Spans = choicesOfSpan(v.URL("charts"), span, "")
 	}
 	return &page{Kind: "charts", Title: "Charts", JSON: v.api("stats"), Section: "charts", Body: b, Crumbs: []link{{Text: "Charts"}},
+		LacksRaw:    v.chain.Model.Traits().BlockVSize > 0 && v.lacksRaw(),
 		Description: "Charts of " + titleOf(v.chain.Model) + ": transactions, fees, values, unspent outputs and indexes over time."}, nil
 }
 
@@ -172,6 +184,7 @@ func (b *chartsBody) subjects(names []string, shown map[string]template.HTML) {
 		add(format.Capital(format.ManyOf(index)), index+".active", index+".new")
 	}
 	add("Mining", difficultySeries)
+	add("Newest blocks", feeRateSeries, fullnessSeries)
 }
 
 // series is the page of one chart.
@@ -180,6 +193,9 @@ func (v *visit) series() (*page, error) {
 	span, err := v.span("year")
 	if err != nil {
 		return nil, err
+	}
+	if name == feeRateSeries || name == fullnessSeries {
+		return v.newestSeries(name)
 	}
 	b := &seriesBody{Title: v.seriesTitle(name)}
 	base := v.URL("charts", name)

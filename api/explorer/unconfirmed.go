@@ -3,6 +3,7 @@ package explorer
 import (
 	"iter"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"birthmark/api/explorer/charts"
@@ -23,6 +24,7 @@ type unconfirmedBody struct {
 	Package  string // totals of the transaction and its unconfirmed ancestors; empty: it has none
 	Place    string // projected block; empty: the chain has none
 	Families []family
+	Replaced *replacements // nil: none
 	Flow     *charts.Flow
 	Ins      []outputRow
 	Outs     []outputRow
@@ -48,7 +50,10 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 	}
 	hash, t := v.chain.Model.FormatHash(id), v.overlay.Tx(id)
 	if t == nil {
-		return nil, v.gone(v.overlay.Gone(id), hash, unknown)
+		err := v.gone(v.overlay.Gone(id), hash, unknown)
+		p := v.site.errorPage(v.req, err)
+		p.Volatile, p.Body.(*failure).Replaced = true, v.replacements(id)
+		return p, nil
 	}
 	b := &unconfirmedBody{}
 	err = v.From(v.ctx, func(q *query.Query) error {
@@ -87,12 +92,48 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 			b.Families = append(b.Families, family{f.id, f.title, list, more})
 		}
 	}
+	b.Replaced = v.replacements(id)
 	if err := v.pendingParts(b, v.overlay); err != nil {
 		return nil, err
 	}
 	return &page{Kind: "unconfirmed", Title: "Transaction " + hash, JSON: v.api("tx", hash), Section: "mempool", Body: b, Volatile: true,
 		Follow: pendingEvents, Description: "Unconfirmed " + titleOf(v.chain.Model) + " transaction.",
 		Crumbs: []link{{v.URL("mempool"), "Mempool"}, {Text: "Transaction"}}}, nil
+}
+
+// replacements is the transactions that a transaction replaced, or that replaced it.
+type replacements struct {
+	List []replacement // oldest first
+	More bool
+}
+
+// replacement is a transaction that left because another one replaced it.
+type replacement struct {
+	Hash link
+	At   moment
+	Fee  *amount // nil: unknown
+	Rate string
+	By   link
+}
+
+const mostReplacements = 25
+
+// replacements returns the replacements of a transaction within the last day; nil if there are none.
+func (v *visit) replacements(id model.Hash) *replacements {
+	all, more := v.overlay.Replacements(id, mostReplacements)
+	if len(all) == 0 {
+		return nil
+	}
+	r := &replacements{More: more}
+	for _, f := range all {
+		row := replacement{Hash: v.TxLink(v.chain.Model.FormatHash(f.ID)), At: v.Moment(f.At), By: v.TxLink(v.chain.Model.FormatHash(f.By))}
+		if f.FeeKnown {
+			fee := v.Amount(strconv.FormatUint(f.Fee, 10))
+			row.Fee, row.Rate = &fee, v.rateOf(f.Rate)
+		}
+		r.List = append(r.List, row)
+	}
+	return r
 }
 
 // gone returns the error of a transaction that left the mempool.

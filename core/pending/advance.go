@@ -171,17 +171,20 @@ type blockTx struct {
 	id model.Hash
 }
 
-// block removes the transactions of the block at h, and the transactions that conflict with them.
-func (p *Pool) block(q *query.Query, h model.HeightPk) error {
-	point, err := schema.PointAt(q.R, h)
-	if err != nil {
-		return err
-	}
-	from, to := q.FirstPk(h), q.FirstPk(h+1)
+// txsOf returns the range of the pointers of the block at h, without the genesis.
+func txsOf(q *query.Query, h model.HeightPk) (from, to model.TxPk, err error) {
+	from, to = q.FirstPk(h), q.FirstPk(h+1)
 	if h == 0 {
-		if from, err = q.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
-			return err
-		}
+		from, err = q.NewTxPk(0, int(q.Totals.GenesisTxs))
+	}
+	return from, to, err
+}
+
+// blockTxs yields the transactions of the block at h. It ends after the first error.
+func blockTxs(q *query.Query, h model.HeightPk) iter.Seq2[blockTx, error] {
+	from, to, err := txsOf(q, h)
+	if err != nil {
+		return func(yield func(blockTx, error) bool) { yield(blockTx{}, err) }
 	}
 	parse := func(key, value []byte) (t blockTx, err error) {
 		if t.pk, err = model.ParseTxPk(key); err == nil {
@@ -189,8 +192,20 @@ func (p *Pool) block(q *query.Query, h model.HeightPk) error {
 		}
 		return t, err
 	}
-	txs := schema.Rows(q.R, schema.FamilyTxHash, from.AppendTo(nil), to.AppendTo(nil), false, parse)
-	if err := p.confirmAll(txs, point); err != nil {
+	return schema.Rows(q.R, schema.FamilyTxHash, from.AppendTo(nil), to.AppendTo(nil), false, parse)
+}
+
+// block removes the transactions of the block at h, and the transactions that conflict with them.
+func (p *Pool) block(q *query.Query, h model.HeightPk) error {
+	point, err := schema.PointAt(q.R, h)
+	if err != nil {
+		return err
+	}
+	from, to, err := txsOf(q, h)
+	if err != nil {
+		return err
+	}
+	if err := p.confirmAll(blockTxs(q, h), point); err != nil {
 		return err
 	}
 	spends := schema.Rows(q.R, schema.FamilySpentUtxo, from.AppendTo(nil), to.AppendTo(nil), false, schema.ParseSpendRow)

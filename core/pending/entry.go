@@ -239,7 +239,9 @@ func (p *Pool) delete(t *Tx, f Fate) {
 // gone records that a transaction left. Its rows other than that of txs remain until [Pool.deleteRows].
 func (p *Pool) gone(t *Tx, f Fate) {
 	p.txs.Delete(txRow{prefixOf(&t.ID), t})
-	f.ID = t.ID
+	if f.ID = t.ID; f.Reason == Replaced {
+		f.Fee, f.Rate, f.FeeKnown = t.Fee, t.Rate(), t.FeeKnown
+	}
 	if !p.change.All {
 		p.change.Out = append(p.change.Out, Left{f, t})
 	}

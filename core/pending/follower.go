@@ -50,7 +50,9 @@ type Follower struct {
 	lastAnswer atomic.Pointer[time.Time] // answered, for readers; nil: never
 
 	histogram atomic.Pointer[histogram]
+	ages      atomic.Pointer[ages]
 	templates templates
+	audits    audits
 
 	wake   chan struct{} // requests a list
 	reopen chan struct{} // the source must be opened again, for other indexes
@@ -177,6 +179,9 @@ func (f *Follower) publish() {
 		return
 	}
 	f.dropUnused()
+	if old.Tip != s.Tip {
+		f.audit(old)
+	}
 	f.current.Store(s)
 	close(old.moved)
 	node := &feedNode{change: change, moved: make(chan struct{})}

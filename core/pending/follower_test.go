@@ -195,8 +195,12 @@ func (n *node) leave(away bool) {
 
 // following starts a follower of the node, which runs until stop is called.
 func following(w *world, n *node) (f *Follower, stop func()) {
+	return followingWith(w, n, w.DB.Chain().Traits())
+}
+
+func followingWith(w *world, n *node, traits model.Traits) (f *Follower, stop func()) {
 	f = NewFollower(Options{
-		View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		View: w.DB.View, Moved: w.DB.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
 		Interval: 5 * time.Millisecond,
 		Open:     func(context.Context, []string) (model.Source, error) { return n, nil },
 	})

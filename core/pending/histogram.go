@@ -78,6 +78,62 @@ func (o *Overlay) scaled() (bins []Bin) {
 	return bins
 }
 
+// AgeBin is the transactions whose age is below Below, and at least that of the previous bin.
+type AgeBin struct {
+	Below time.Duration // 0: the last bin, without a bound
+	Count int
+	VSize uint64
+}
+
+// ageBounds are the bounds of the bins of ages.
+var ageBounds = [...]time.Duration{
+	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 3 * time.Hour, 12 * time.Hour, 24 * time.Hour, 72 * time.Hour,
+}
+
+// Ages are the ages of the transactions: how long ago they were seen first. Bins after the oldest transaction are left
+// out.
+type Ages struct {
+	Bins   []AgeBin
+	Oldest time.Duration
+}
+
+// ages is the ages of the transactions, and when they were computed.
+type ages struct {
+	made time.Time
+	Ages
+}
+
+// Ages returns the ages of the transactions. It is at most two seconds old. The caller must not change it.
+func (f *Follower) Ages() *Ages {
+	if a := f.ages.Load(); a != nil && time.Since(a.made) < binsEvery {
+		return &a.Ages
+	}
+	a := &ages{time.Now(), f.Standing().ages(f.Now())}
+	f.ages.Store(a)
+	return &a.Ages
+}
+
+func (o *Overlay) ages(now time.Time) (a Ages) {
+	bins := make([]AgeBin, len(ageBounds)+1)
+	last := -1
+	for t := range o.Arrivals(0) {
+		age := max(0, now.Sub(t.Seen()))
+		at := 0
+		for at < len(ageBounds) && age >= ageBounds[at] {
+			at++
+		}
+		bins[at].Count++
+		bins[at].VSize += uint64(t.VSize)
+		last, a.Oldest = max(last, at), max(a.Oldest, age)
+	}
+	for i := range ageBounds {
+		bins[i].Below = ageBounds[i]
+	}
+	a.Bins = bins[:last+1]
+	return a
+}
+
 func (o *Overlay) histogram() (bins []Bin) {
 	var b Bin
 	for t := range o.ByRate(nil) {

@@ -2,10 +2,13 @@ package pending
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"birthmark/core/pending/pendingtest"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 )
 
@@ -58,5 +61,49 @@ func TestScaleOfFeeRatesRises(t *testing.T) {
 	}
 	if first := bound(1); first != 0.01 {
 		t.Errorf("the first bin with a rate begins at %v", first)
+	}
+}
+
+// The bins of ages count every transaction once, by its age; the last bin is that of the oldest.
+func TestAgesCountEveryTransaction(t *testing.T) {
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	p := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
+	now := time.Unix(1_700_000_000, 0)
+	if a := p.Overlay().ages(now); len(a.Bins) != 0 || a.Oldest != 0 {
+		t.Errorf("an empty mempool has %+v", a)
+	}
+	for range 60 {
+		if u := w.Pay(w.Coins(w.Pool)); u != nil {
+			u.Seen = now.Add(-time.Duration(math.Exp(20*w.Rand.Float64()) * float64(time.Millisecond)))
+			w.Arrive(u)
+		}
+	}
+	w.Query(func(q *query.Query) error { return p.Enter(q, w.Pool) })
+	o := p.Overlay()
+	a := o.ages(now)
+	least := time.Duration(0)
+	for i, b := range a.Bins {
+		most := b.Below
+		if most == 0 {
+			most = math.MaxInt64
+		}
+		want := AgeBin{Below: b.Below}
+		for tx := range o.Arrivals(0) {
+			if age := now.Sub(tx.Seen()); age >= least && age < most {
+				want.Count++
+				want.VSize += uint64(tx.VSize)
+			}
+		}
+		if b != want || i == len(a.Bins)-1 && b.Count == 0 {
+			t.Errorf("bin %d is %+v, expected %+v", i, b, want)
+		}
+		least = most
+	}
+	oldest := time.Duration(0)
+	for tx := range o.Arrivals(0) {
+		oldest = max(oldest, now.Sub(tx.Seen()))
+	}
+	if a.Oldest != oldest {
+		t.Errorf("the oldest waits %v, expected %v", a.Oldest, oldest)
 	}
 }

@@ -132,6 +132,19 @@ func newWorld(t testing.TB, v modeltest.Variant, seed uint64) *world {
 
 func (w *world) consistent(o *Overlay) {
 	w.t.Helper()
+	replaced := 0
+	o.fates.Scan(func(r fateRow) bool {
+		if r.Reason == Replaced {
+			replaced++
+			if !slices.Contains(slices.Collect(o.ReplacedBy(r.By)), r.Fate) {
+				w.t.Fatalf("%v is not among the transactions that %v replaced", r.ID, r.By)
+			}
+		}
+		return true
+	})
+	if n := o.replaced.Len(); n != replaced {
+		w.t.Fatalf("%d rows of replacements, expected %d", n, replaced)
+	}
 	coins := w.Coins(nil)
 	unspent := map[Outpoint]bool{}
 	for _, c := range coins {

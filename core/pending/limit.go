@@ -56,14 +56,20 @@ func (p *Pool) record(f Fate) {
 		first := p.left[0]
 		p.left = p.left[1:]
 		if row, ok := p.fates.Get(fateRow{prefixOf(&first.ID), first}); ok && row.Fate == first {
-			p.fates.Delete(row)
+			p.forget(first.ID)
 		}
 	}
+	p.forget(f.ID)
 	p.left = append(p.left, &f)
 	p.fates.Set(fateRow{prefixOf(&f.ID), &f})
+	if f.Reason == Replaced {
+		p.replaced.Set(replacedRow{prefixOf(&f.By), &f})
+	}
 }
 
 // forget removes the fate of a transaction that is back.
 func (p *Pool) forget(id model.Hash) {
-	p.fates.Delete(fateRow{prefixOf(&id), &Fate{ID: id}})
+	if row, ok := p.fates.Delete(fateRow{prefixOf(&id), &Fate{ID: id}}); ok && row.Reason == Replaced {
+		p.replaced.Delete(replacedRow{prefixOf(&row.By), row.Fate})
+	}
 }

@@ -286,6 +286,15 @@ func TestALateReplacementIsNoDrop(t *testing.T) {
 	r.events <- model.MempoolEvent{Kind: model.TxAdded, ID: third.Hash, Tx: third}
 	removed(second.Hash, false)
 	fate(second.Hash, &Fate{Reason: Replaced, By: third.Hash})
+	for _, id := range []model.Hash{first.Hash, second.Hash, third.Hash} {
+		all, more := f.Standing().Replacements(id, 2)
+		if len(all) != 2 || more || all[0].ID != first.Hash || all[1].ID != second.Hash || all[0].Fee != 0 && all[0].Rate == 0 {
+			t.Errorf("the replacements of %v are %+v, %t", id, all, more)
+		}
+		if one, more := f.Standing().Replacements(id, 1); len(one) != 1 || !more {
+			t.Errorf("one replacement of %v: %+v, more %t", id, one, more)
+		}
+	}
 
 	w.Pool = nil
 	removed(third.Hash, true)

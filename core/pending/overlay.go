@@ -2,9 +2,11 @@ package pending
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"iter"
+	"slices"
 
 	"github.com/tidwall/btree"
 
@@ -59,6 +61,7 @@ type tables struct {
 	rates     *btree.BTreeG[rateRow]
 	ancestors *btree.BTreeG[ancestorsRow] // of transactions with an unconfirmed parent only
 	fates     *btree.BTreeG[fateRow]
+	replaced  *btree.BTreeG[replacedRow] // the fates of transactions that were replaced
 
 	size, vsize, fees uint64
 	memory            int64
@@ -125,10 +128,19 @@ type Fate struct {
 	By     model.Hash  // of Replaced: the transaction that arrived
 	Block  model.Point // of Confirmed and Conflict
 	At     int64       // Unix seconds
+
+	Fee      uint64  // of Replaced, in the chain's smallest unit
+	Rate     float64 // of Replaced: its fee per virtual byte
+	FeeKnown bool    // of Replaced
 }
 
 type fateRow struct {
 	prefix uint64
+	*Fate
+}
+
+type replacedRow struct {
+	prefix uint64 // of the transaction that arrived
 	*Fate
 }
 
@@ -160,7 +172,18 @@ func newTables() tables {
 				a.prefix == b.prefix && (a.Fate == nil && b.Fate != nil ||
 					a.Fate != nil && b.Fate != nil && bytes.Compare(a.ID[:], b.ID[:]) < 0)
 		}, o),
+		replaced: btree.NewBTreeGOptions(func(a, b replacedRow) bool {
+			return a.prefix < b.prefix || a.prefix == b.prefix && lessReplaced(a.Fate, b.Fate)
+		}, o),
 	}
+}
+
+// lessReplaced sorts by the transaction that arrived, then by time.
+func lessReplaced(a, b *Fate) bool {
+	if a == nil || b == nil {
+		return a == nil && b != nil
+	}
+	return cmp.Or(bytes.Compare(a.By[:], b.By[:]), cmp.Compare(a.At, b.At), bytes.Compare(a.ID[:], b.ID[:])) < 0
 }
 
 func lessInput(a, b *Input) bool {
@@ -187,7 +210,8 @@ func lessValue(a, b valueRow) bool {
 func (t *tables) copy() tables {
 	c := *t
 	c.txs, c.spends, c.values, c.assets = t.txs.Copy(), t.spends.Copy(), t.values.Copy(), t.assets.Copy()
-	c.arrivals, c.rates, c.ancestors, c.fates = t.arrivals.Copy(), t.rates.Copy(), t.ancestors.Copy(), t.fates.Copy()
+	c.arrivals, c.rates, c.ancestors = t.arrivals.Copy(), t.rates.Copy(), t.ancestors.Copy()
+	c.fates, c.replaced = t.fates.Copy(), t.replaced.Copy()
 	return c
 }
 
@@ -370,4 +394,43 @@ func (t *tables) Gone(id model.Hash) (found *Fate) {
 		return found == nil && r.prefix == prefix
 	})
 	return found
+}
+
+// ReplacedBy yields how the transactions left that a transaction replaced, within the last day, in the order of time.
+func (t *tables) ReplacedBy(id model.Hash) iter.Seq[*Fate] {
+	return func(yield func(*Fate) bool) {
+		prefix := prefixOf(&id)
+		t.replaced.Ascend(replacedRow{prefix: prefix}, func(r replacedRow) bool {
+			return r.prefix == prefix && (r.By != id || yield(r.Fate))
+		})
+	}
+}
+
+// Replacements returns how the transactions left that a transaction replaced, directly or not, and how it and its
+// replacements left: at most most, oldest first. more: there are others.
+func (t *tables) Replacements(id model.Hash, most int) (list []*Fate, more bool) {
+	seen := map[model.Hash]bool{id: true}
+	add := func(f *Fate) bool {
+		if more = len(list) == most; !more {
+			list = append(list, f)
+		}
+		return !more
+	}
+	for wait := []model.Hash{id}; len(wait) > 0 && !more; wait = wait[1:] {
+		for f := range t.ReplacedBy(wait[0]) {
+			if seen[f.ID] {
+				continue
+			}
+			if seen[f.ID] = true; !add(f) {
+				break
+			}
+			wait = append(wait, f.ID)
+		}
+	}
+	slices.Reverse(list)
+	for next := t.Gone(id); next != nil && next.Reason == Replaced && add(next) && !seen[next.By]; next = t.Gone(next.By) {
+		seen[next.By] = true
+	}
+	slices.SortStableFunc(list, func(a, b *Fate) int { return cmp.Compare(a.At, b.At) })
+	return list, more
 }

@@ -57,13 +57,10 @@ func NewPool(traits model.Traits, limit int64, now func() time.Time) *Pool {
 
 // Reset removes all transactions, and expects transactions with the values of other indexes.
 func (p *Pool) Reset(indexes []string) {
-	fates, left := (*btree.BTreeG[fateRow])(nil), p.left
-	if p.txs != nil {
-		fates = p.fates
-	}
+	old := p.tables
 	p.tables = newTables()
-	if fates != nil {
-		p.fates, p.left = fates, left
+	if old.fates != nil {
+		p.fates, p.replaced = old.fates, old.replaced
 	}
 	p.indexes, p.boxes = indexes, -1
 	if p.traits.SpendIndex != "" {

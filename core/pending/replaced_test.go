@@ -76,7 +76,8 @@ func TestReplacedTwice(t *testing.T) {
 					if left.ID != first.Hash {
 						continue
 					}
-					if want := (Fate{ID: first.Hash, Reason: Replaced, By: third.Hash, At: left.At}); left.Fate != want {
+					want := Fate{ID: first.Hash, Reason: Replaced, By: third.Hash, At: left.At, Fee: left.Tx.Fee, Rate: left.Tx.Rate(), FeeKnown: left.Tx.FeeKnown}
+					if left.Fate != want {
 						t.Errorf("left as %+v, expected %+v", left.Fate, want)
 					}
 					return

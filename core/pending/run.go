@@ -33,6 +33,7 @@ func NewFollower(o Options) *Follower {
 		Options: o, pool: NewPool(o.Traits, o.Memory, o.Now),
 		feed: &feedNode{moved: make(chan struct{})}, wake: make(chan struct{}, 1), reopen: make(chan struct{}, 1),
 	}
+	f.audits.due = make(chan *Standing, 1)
 	f.current.Store(&Standing{Overlay: f.pool.Overlay(), moved: make(chan struct{})})
 	return f
 }
@@ -41,8 +42,10 @@ func NewFollower(o Options) *Follower {
 // again.
 func (f *Follower) Run(ctx context.Context) {
 	wait := guard.Beside(func() { f.keep(ctx, f.followSource) })
+	compared := guard.Beside(func() { f.auditBlocks(ctx) })
 	f.keep(ctx, f.followTip)
 	wait()
+	compared()
 }
 
 // keep runs do again after a panic, with an empty overlay: its tables may be half changed.

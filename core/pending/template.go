@@ -1,7 +1,7 @@
 package pending
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,7 +14,7 @@ import (
 type Template struct {
 	Blocks []ProjectedBlock // at most [TemplateBlocks]
 	Rest   ProjectedBlock   // the transactions after these blocks, without rates
-	placed map[*Tx]placed
+	known  map[*Tx]*member
 }
 
 // ProjectedBlock is the transactions of a block. Fee rates are those of packages, per virtual byte, in the chain's
@@ -26,12 +26,6 @@ type ProjectedBlock struct {
 	Highest float64
 	Median  float64 // of half of its bytes
 	Lowest  float64
-}
-
-// placed is the place of a transaction in a template.
-type placed struct {
-	block int
-	rate  float64 // of its package
 }
 
 const (
@@ -50,8 +44,22 @@ var mostVisits = 1_000_000
 // Place returns the projected block of a transaction, from 0, and the fee rate of its package. ok is false if none of
 // the blocks has it.
 func (t *Template) Place(tx *Tx) (block int, rate float64, ok bool) {
-	p, ok := t.placed[tx]
-	return p.block, p.rate, ok
+	n := t.known[tx]
+	if n == nil || n.block == nowhere {
+		return 0, 0, false
+	}
+	return int(n.block), n.placedRate, true
+}
+
+// Txs returns the transactions of a projected block, from 0, in the order of arrival.
+func (t *Template) Txs(block int) (list []*Tx) {
+	for tx, n := range t.known {
+		if int(n.block) == block {
+			list = append(list, tx)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Tx) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	return list
 }
 
 // templates keeps the newest template.
@@ -96,25 +104,72 @@ func (f *Follower) Template() *Template {
 	return &made.Template
 }
 
+// member is a transaction that a template has read.
+type member struct {
+	tx       *Tx
+	vsize    uint64    // of the transaction and its ancestors that are not placed
+	fee      uint64    // likewise
+	children []*member // that spend its outputs; repeated if they spend several
+
+	block      int32   // nowhere: it is not placed
+	placedRate float64 // of the package that it was placed with
+	skipped    bool    // its package does not fit into the block
+	parents    bool    // it has unconfirmed parents
+	round      uint32  // of the walk that visited it last
+}
+
+// nowhere is the block of a transaction that is not placed.
+const nowhere = -1
+
+func (n *member) rate() float64 { return float64(n.fee) / float64(max(1, n.vsize)) }
+
 // candidate is a transaction with the fee rate of its package. It is outdated after a part of the package was placed.
 type candidate struct {
-	tx   *Tx
-	rate float64
+	*member
+	at float64
 }
 
 // candidates is a heap: highest rate first, those of one rate in the order of arrival.
 type candidates []candidate
 
-func (c candidates) Len() int { return len(c) }
-func (c candidates) Less(i, j int) bool {
-	return c[i].rate > c[j].rate || c[i].rate == c[j].rate && c[i].tx.Arrival < c[j].tx.Arrival
+func (c candidates) less(i, j int) bool {
+	return c[i].at > c[j].at || c[i].at == c[j].at && c[i].tx.Arrival < c[j].tx.Arrival
 }
-func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c *candidates) Push(x any)   { *c = append(*c, x.(candidate)) }
-func (c *candidates) Pop() any {
-	last := (*c)[len(*c)-1]
-	*c = (*c)[:len(*c)-1]
-	return last
+
+func (c *candidates) push(n *member) {
+	h := append(*c, candidate{n, n.rate()})
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h.less(i, up) {
+			break
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+	*c = h
+}
+
+func (c *candidates) pop() candidate {
+	h := *c
+	first, n := h[0], len(h)-1
+	h[0] = h[n]
+	h = h[:n]
+	for i := 0; ; {
+		next := 2*i + 1
+		if next >= n {
+			break
+		}
+		if next+1 < n && h.less(next+1, next) {
+			next++
+		}
+		if !h.less(next, i) {
+			break
+		}
+		h[i], h[next] = h[next], h[i]
+		i = next
+	}
+	*c = h
+	return first
 }
 
 // templating makes a template.
@@ -122,18 +177,15 @@ type templating struct {
 	*Overlay
 	Template
 	size    uint64 // of a block
-	known   map[*Tx]totals
 	open    candidates
-	skipped map[*Tx]bool // their packages do not fit into the block
+	skipped []*member
 	sizes   []packageSize
 	block   ProjectedBlock
 	visits  int
+	round   uint32
+	fresh   []member // not used yet
+	stack   []*member
 }
-
-// totals are those of a transaction and its ancestors that are not placed.
-type totals struct{ vsize, fee uint64 }
-
-func (t totals) rate() float64 { return float64(t.fee) / float64(max(1, t.vsize)) }
 
 type packageSize struct {
 	vsize uint64
@@ -146,15 +198,25 @@ type packageSize struct {
 // rates, each with its descendants, and a package is taken when no transaction that was not read has a higher rate. If
 // the mempool has chains so long that the work exceeds its limit, the template ends early.
 func (o *Overlay) template(size int) *Template {
-	s := &templating{Overlay: o, size: uint64(max(0, size-coinbaseVSize)), known: map[*Tx]totals{}, skipped: map[*Tx]bool{}}
-	s.placed = map[*Tx]placed{}
+	s := &templating{Overlay: o, size: uint64(max(0, size-coinbaseVSize))}
+	s.known = make(map[*Tx]*member, min(o.Count(), TemplateBlocks*int(s.size)/usualVSize))
 	for t := range o.ByRate(nil) {
-		for len(s.open) > 0 && s.open[0].rate >= t.Rate() {
+		for len(s.open) > 0 && s.open[0].at >= t.Rate() {
 			if !s.takeBest() {
 				return s.end()
 			}
 		}
-		if s.learn(t); s.visits > mostVisits {
+		if s.known[t] != nil {
+			continue
+		}
+		n := s.learn(t)
+		if s.visits > mostVisits {
+			return s.end()
+		}
+		switch { // most transactions have no unconfirmed relatives, and are next
+		case n.parents || len(n.children) > 0:
+			s.open.push(n)
+		case !s.consider(n):
 			return s.end()
 		}
 	}
@@ -170,102 +232,120 @@ func (o *Overlay) template(size int) *Template {
 	return s.end()
 }
 
-// learn adds a transaction and its descendants as candidates.
-func (s *templating) learn(t *Tx) {
-	if _, ok := s.known[t]; ok {
-		return
+const (
+	usualVSize = 250 // of a transaction
+	chunk      = 512 // members that are allocated together
+)
+
+// add returns the member of a transaction that is not known.
+func (s *templating) add(t *Tx) *member {
+	if len(s.fresh) == 0 {
+		s.fresh = make([]member, chunk)
 	}
-	add := func(t *Tx) {
-		a := s.Ancestors(t)
-		s.known[t] = totals{a.VSize, a.Fee}
-		s.push(t)
-	}
-	add(t)
-	for stack := []*Tx{t}; len(stack) > 0; {
-		top := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for in := range s.Spenders(top.ID) {
-			s.visits++
-			if _, ok := s.known[in.Tx]; !ok {
-				add(in.Tx)
-				stack = append(stack, in.Tx)
-			}
-		}
-	}
+	n := &s.fresh[0]
+	s.fresh = s.fresh[1:]
+	a := s.Ancestors(t)
+	*n = member{tx: t, vsize: a.VSize, fee: a.Fee, block: nowhere, parents: a.Count > 1}
+	s.known[t] = n
+	return n
 }
 
-func (s *templating) push(t *Tx) { heap.Push(&s.open, candidate{t, s.known[t].rate()}) }
+// learn adds a transaction that is not known, and its descendants, which become candidates.
+func (s *templating) learn(t *Tx) *member {
+	n := s.add(t)
+	for stack := append(s.stack[:0], n); len(stack) > 0; s.stack = stack {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for in := range s.Spenders(top.tx.ID) {
+			s.visits++
+			child := s.known[in.Tx]
+			if child == nil {
+				child = s.add(in.Tx)
+				s.open.push(child)
+				stack = append(stack, child)
+			}
+			top.children = append(top.children, child)
+		}
+	}
+	return n
+}
 
 // takeBest takes the best candidate. It returns false if the template is complete.
 func (s *templating) takeBest() bool {
-	c := heap.Pop(&s.open).(candidate)
-	rest := s.known[c.tx]
-	_, done := s.placed[c.tx]
+	c := s.open.pop()
+	if c.block != nowhere || c.skipped || c.rate() != c.at { // a newer candidate has the present rate
+		return true
+	}
+	return s.consider(c.member)
+}
+
+// consider takes a package if it fits. It returns false if the template is complete.
+func (s *templating) consider(n *member) bool {
 	switch {
-	case done || s.skipped[c.tx] || rest.rate() != c.rate: // a newer candidate has the present rate
+	case n.vsize > s.size: // no block has it
 		return true
-	case rest.vsize > s.size: // no block has it
-		return true
-	case s.block.VSize+rest.vsize > s.size:
-		s.skipped[c.tx] = true
+	case s.block.VSize+n.vsize > s.size:
+		n.skipped = true
+		s.skipped = append(s.skipped, n)
 		return len(s.skipped) < mostSkipped || s.close()
 	}
-	s.take(c.tx, rest)
+	s.take(n)
 	return s.visits <= mostVisits
 }
 
 // take adds the package of a transaction to the block.
-func (s *templating) take(t *Tx, all totals) {
-	rate, b := all.rate(), &s.block
+func (s *templating) take(n *member) {
+	rate, b := n.rate(), &s.block
 	if b.Count == 0 {
 		b.Highest, b.Lowest = rate, rate
 	}
 	b.Highest, b.Lowest = max(b.Highest, rate), min(b.Lowest, rate)
-	b.VSize, b.Fees = b.VSize+all.vsize, b.Fees+all.fee
-	s.sizes = append(s.sizes, packageSize{all.vsize, rate})
-	s.placed[t] = placed{len(s.Blocks), rate}
-	for stack := []*Tx{t}; len(stack) > 0; {
-		top := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
+	b.VSize, b.Fees = b.VSize+n.vsize, b.Fees+n.fee
+	s.sizes = append(s.sizes, packageSize{n.vsize, rate})
+	place := func(n *member) { n.block, n.placedRate = int32(len(s.Blocks)), rate }
+	place(n)
+	for wait := []*member{n}; len(wait) > 0; {
+		top := wait[len(wait)-1]
+		wait = wait[:len(wait)-1]
 		b.Count++
 		s.lighten(top)
-		if s.Ancestors(top).Count == 1 {
+		if !top.parents {
 			continue
 		}
-		for i := range top.inputs {
+		for i := range top.tx.inputs {
 			s.visits++
-			parent := s.Tx(top.inputs[i].Outpoint.Tx)
-			if _, done := s.placed[parent]; parent != nil && !done {
-				s.learn(parent) // so that all descendants of placed transactions are known
-				s.placed[parent] = placed{len(s.Blocks), rate}
-				stack = append(stack, parent)
+			t := s.Tx(top.tx.inputs[i].Outpoint.Tx)
+			if t == nil {
+				continue
+			}
+			parent := s.known[t]
+			if parent == nil {
+				parent = s.learn(t) // so that all descendants of placed transactions are known
+			}
+			if parent.block == nowhere {
+				place(parent)
+				wait = append(wait, parent)
 			}
 		}
 	}
 }
 
 // lighten removes a placed transaction from the packages of its descendants.
-func (s *templating) lighten(t *Tx) {
-	var seen map[*Tx]bool
-	for stack := []*Tx{t}; len(stack) > 0; {
+func (s *templating) lighten(n *member) {
+	s.round++
+	for stack := append(s.stack[:0], n); len(stack) > 0; s.stack = stack {
 		top := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for in := range s.Spenders(top.ID) {
-			if s.visits++; seen[in.Tx] {
+		for _, child := range top.children {
+			if s.visits++; child.round == s.round {
 				continue
 			}
-			if seen == nil {
-				seen = map[*Tx]bool{}
+			child.round = s.round
+			stack = append(stack, child)
+			if child.block == nowhere {
+				child.vsize, child.fee = child.vsize-uint64(n.tx.VSize), child.fee-n.tx.Fee
+				s.open.push(child)
 			}
-			seen[in.Tx] = true
-			stack = append(stack, in.Tx)
-			if _, done := s.placed[in.Tx]; done {
-				continue
-			}
-			rest := s.known[in.Tx]
-			rest.vsize, rest.fee = rest.vsize-uint64(t.VSize), rest.fee-t.Fee
-			s.known[in.Tx] = rest
-			s.push(in.Tx)
 		}
 	}
 }
@@ -273,15 +353,7 @@ func (s *templating) lighten(t *Tx) {
 // close ends a block. It returns false if the template is complete.
 func (s *templating) close() bool {
 	if s.block.Count > 0 {
-		slices.SortStableFunc(s.sizes, func(a, b packageSize) int {
-			switch {
-			case a.rate > b.rate:
-				return -1
-			case a.rate < b.rate:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(s.sizes, func(a, b packageSize) int { return cmp.Compare(b.rate, a.rate) })
 		half := s.block.VSize / 2
 		for _, p := range s.sizes {
 			if s.block.Median = p.rate; half <= p.vsize {
@@ -292,12 +364,12 @@ func (s *templating) close() bool {
 		s.Blocks = append(s.Blocks, s.block)
 	}
 	s.block, s.sizes = ProjectedBlock{}, s.sizes[:0]
-	for t := range s.skipped {
-		if _, done := s.placed[t]; !done {
-			s.push(t)
+	for _, n := range s.skipped {
+		if n.skipped = false; n.block == nowhere {
+			s.open.push(n)
 		}
 	}
-	clear(s.skipped)
+	s.skipped = s.skipped[:0]
 	return len(s.Blocks) < TemplateBlocks
 }
 

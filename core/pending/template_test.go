@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -120,6 +121,10 @@ func templateEquals(t *testing.T, o *Overlay, size int) {
 					}
 				}
 			}
+		}
+		inOrder := slices.SortedFunc(slices.Values(block), func(a, b *Tx) int { return cmp.Compare(a.Arrival, b.Arrival) })
+		if txs := got.Txs(i); !slices.Equal(txs, inOrder) {
+			t.Fatalf("size %d, block %d has %d transactions, expected %d, in the order of arrival", size, i, len(txs), len(inOrder))
 		}
 		want.Highest, want.Lowest = slices.Max(rates[i]), slices.Min(rates[i])
 		if got.Blocks[i] != want || want.Median < want.Lowest || want.Median > want.Highest {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"strconv"
 	"testing"
 
 	"birthmark/core"
@@ -63,12 +64,37 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 					t.Errorf("block %d by %s: %v, expected %v", h, by, got, want)
 				}
 			}
+			if !slices.Contains(orders, query.OrderBySize) {
+				continue
+			}
+			filling, err := v.BlockFilling(ctx, h)
+			if err != nil {
+				return err
+			}
+			if want := fillingOf(txs, size); !slices.Equal(filling, want) {
+				t.Errorf("block %d: %v, expected %v", h, filling, want)
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// fillingOf is the reference: the numbers of the answers of the transactions.
+func fillingOf(txs []*query.TxAnswer, size func(*query.TxAnswer) int64) []query.TxFilling {
+	list := make([]query.TxFilling, len(txs))
+	for i, tx := range txs {
+		value := new(big.Int)
+		for _, o := range tx.Outputs {
+			n, _ := new(big.Int).SetString(o.Value, 10)
+			value.Add(value, n)
+		}
+		fee, err := strconv.ParseUint(tx.Fee, 10, 64)
+		list[i] = query.TxFilling{Size: size(tx), Fee: fee, Paid: err == nil, Value: value.String()}
+	}
+	return list
 }
 
 // sorted is the reference: positions sorted by exact quotients, the largest first.

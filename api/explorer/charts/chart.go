@@ -39,6 +39,7 @@ type Chart struct {
 	Link   string // URL of the title; empty: none
 	Brief  bool   // without the table and the values of points
 	Hover  bool   // the points of a line show their values when the pointer is on them
+	Band   bool   // a line of points within the area between their Low and High
 }
 
 // Point is one value.
@@ -46,6 +47,7 @@ type Point struct {
 	X, Y      float64
 	At, Value string // X and Y in the table; empty: as on the axes
 	Link      string // URL of At
+	Low, High float64
 }
 
 // Axis describes X or Y.
@@ -102,7 +104,7 @@ type gridLabel struct{ At, Anchor, Label string }
 func (c Chart) HTML() (template.HTML, error) {
 	var points []Point
 	for _, p := range c.Points {
-		if math.Abs(p.X) <= largest && math.Abs(p.Y) <= largest { // false for NaN
+		if math.Abs(p.X) <= largest && math.Abs(p.Y) <= largest && math.Abs(p.Low) <= largest && math.Abs(p.High) <= largest { // false for NaN
 			if p.At == "" {
 				p.At = c.X.label(p.X)
 			}

@@ -111,12 +111,15 @@ func TestGoldenCharts(t *testing.T) {
 		"area":     {ID: "b", Title: "Rate", Kind: Area, X: Axis{Name: "Since the start", Label: Durations}, Y: Axis{Name: "per second"}, Points: some(50, func(i int) float64 { return 250000 * math.Sin(float64(i)/16) })},
 		"negative": {ID: "b", Title: "Up and down", Kind: Area, X: heights, Y: Axis{Name: "y"}, Points: some(9, func(i int) float64 { return float64(4-i) * 1e9 })},
 		"below":    {ID: "b", Title: "Always below", Kind: Bars, X: heights, Y: Axis{Name: "y"}, Points: some(3, func(i int) float64 { return -1 - float64(i) })},
-		"zero":     {ID: "b", Title: "Nothing", Kind: Bars, X: heights, Y: txs, Points: some(3, func(int) float64 { return 0 })},
+		"band": {ID: "b", Title: "Fee rates", Kind: Area, Band: true, Hover: true, X: heights, Y: Axis{Name: "sat/vB"}, Points: []Point{
+			{1, 5, "", "", "", 2, 9}, {2, 4, "", "", "", 3, 30}, {4, 6, "", "", "", 6, 6}}},
+		"band-of-one": {ID: "b", Title: "Fee rates", Kind: Area, Band: true, X: heights, Y: Axis{Name: "sat/vB"}, Points: []Point{{1, 5, "", "", "", 2, 9}}},
+		"zero":        {ID: "b", Title: "Nothing", Kind: Bars, X: heights, Y: txs, Points: some(3, func(int) float64 { return 0 })},
 		"steps": {ID: "c", Title: "Balance", Kind: Steps, X: Axis{Name: "Time", Label: Times(day, day+90*86400)}, Y: Axis{Name: "BTC"}, Points: []Point{
-			{day, 50, "block 9", "50.00000000", "/bitcoin/block/9"}, {day + 30*86400, 10, "", "10.00000000", ""}, {day + 90*86400, 18, "", "", ""}}},
-		"point":   {ID: "c", Title: "Balance", Kind: Steps, X: Axis{Name: "Time", Label: Times(day, day)}, Y: Axis{Name: "BTC"}, Points: []Point{{day, 50, "", "50.00000000", ""}}},
+			{day, 50, "block 9", "50.00000000", "/bitcoin/block/9", 0, 0}, {day + 30*86400, 10, "", "10.00000000", "", 0, 0}, {day + 90*86400, 18, "", "", "", 0, 0}}},
+		"point":   {ID: "c", Title: "Balance", Kind: Steps, X: Axis{Name: "Time", Label: Times(day, day)}, Y: Axis{Name: "BTC"}, Points: []Point{{day, 50, "", "50.00000000", "", 0, 0}}},
 		"huge":    {ID: "c", Title: "Tokens", Kind: Steps, X: heights, Y: Axis{Name: "tokens"}, Points: some(4, func(i int) float64 { return math.Pow(10, float64(20*i)) })},
-		"hostile": {ID: "c", Title: "<script>alert(1)</script>", X: Axis{Name: `"><img src=x>`, Label: func(float64) string { return "</text><script>" }}, Y: txs, Points: []Point{{1, 1, "<b>", "&amp;", "javascript:alert(1)"}}},
+		"hostile": {ID: "c", Title: "<script>alert(1)</script>", X: Axis{Name: `"><img src=x>`, Label: func(float64) string { return "</text><script>" }}, Y: txs, Points: []Point{{1, 1, "<b>", "&amp;", "javascript:alert(1)", 0, 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page, err := c.HTML()

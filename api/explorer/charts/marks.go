@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -17,9 +18,12 @@ const (
 func (c *Chart) marks(ys scale) template.HTML {
 	y := func(v float64) int { return tall - translate(v, ys.min, ys.max, tall) }
 	var shapes string
-	if c.Kind == Bars {
+	switch {
+	case c.Kind == Bars:
 		shapes = element(bars(c.Points, y), "bar")
-	} else {
+	case c.Band:
+		shapes = element(c.band(y), "area") + element(c.line(y), "mark")
+	default:
 		line := c.line(y)
 		area := fmt.Sprintf("M0 %dL%sL%d %dZ", y(0), line[1:], wide, y(0))
 		shapes = element(area, "area") + element(line, "mark")
@@ -49,6 +53,27 @@ func slots(n int) (left, slot float64) {
 
 // mostTargets is the maximum number of points of a line that have a column each.
 const mostTargets = 400
+
+// band returns the path around the area between Low and High of the points.
+func (c *Chart) band(y func(float64) int) string {
+	first, last := c.Points[0].X, c.Points[len(c.Points)-1].X
+	if first == last {
+		return fmt.Sprintf("M0 %dH%dV%dH0Z", y(c.Points[0].High), wide, y(c.Points[0].Low))
+	}
+	var path strings.Builder
+	to := byte('M')
+	add := func(x, v float64) {
+		fmt.Fprintf(&path, "%c%d %d", to, translate(x, first, last, wide), y(v))
+		to = 'L'
+	}
+	for _, p := range c.Points {
+		add(p.X, p.High)
+	}
+	for _, p := range slices.Backward(c.Points) {
+		add(p.X, p.Low)
+	}
+	return path.String() + "Z"
+}
 
 // targets returns the columns of the bars, or of the points of a line: each reaches to the middle of its neighbors.
 func (c *Chart) targets() (list []target) {

@@ -19,7 +19,7 @@ type scale struct {
 func scaleOf(points []Point, whole bool) scale {
 	low, high := 0.0, 0.0
 	for _, p := range points {
-		low, high = min(low, p.Y), max(high, p.Y)
+		low, high = min(low, p.Y, p.Low), max(high, p.Y, p.High)
 	}
 	if low == high {
 		high = 1
