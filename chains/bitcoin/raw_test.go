@@ -137,6 +137,7 @@ func (n nodeOf) Hashes(_ context.Context, from model.HeightPk, most int) (hashes
 
 func (n nodeOf) Changed(context.Context, model.Point) error { return nil }
 func (n nodeOf) Close() error                               { return nil }
+func (n nodeOf) Release([]byte)                             {}
 
 func (n nodeOf) Raw(_ context.Context, points []model.Point, _ int64) (raws [][]byte, err error) {
 	for _, p := range points {

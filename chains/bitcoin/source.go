@@ -46,7 +46,7 @@ func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path strin
 }
 
 func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (model.Source, error) {
-	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Proxy: o.Proxy, Network: c.net})
+	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Proxy: o.Proxy, Room: o.Room, Network: c.net})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string)
 	options := p2p.Options{
 		Params: c.net.Params, Rules: c.net.Rules, Format: c.net.Coin.Format,
 		Services: c.net.Coin.Services, BlockType: c.net.Coin.BlockType, Segwit: c.net.Segwit, Extended: c.net.Extended,
-		Peers: peers, Proxy: o.Proxy, LookupHost: c.net.LookupHost, Preparing: o.Preparing,
+		Peers: peers, Proxy: o.Proxy, LookupHost: c.net.LookupHost, Preparing: o.Preparing, Room: o.Room,
 	}
 	if o.Header != nil {
 		options.Header = func(h model.HeightPk) ([]byte, error) { return o.Header(context.Background(), h) }
@@ -135,8 +135,10 @@ type rawNode interface {
 	Changed(ctx context.Context, tip model.Point) error
 	Close() error
 
-	// Raw fetches serialized blocks as [blocksource.Node.Blocks] does. Each has the requested hash.
+	// Raw fetches serialized blocks as [blocksource.Node.Blocks] does. Each has the requested hash. Release must be called
+	// with each.
 	Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error)
+	Release(raw []byte)
 }
 
 // node is a [blocksource.Node] that decodes the blocks of a rawNode.
@@ -193,7 +195,12 @@ func (n *node) Blocks(ctx context.Context, points []model.Point, limit int64) ([
 	blocks := make([]*model.Block, len(raws))
 	for i, raw := range raws {
 		raws[i] = nil // a large block is garbage as soon as it is decoded
-		if blocks[i], err = d.Block(raw, points[i].Height); err != nil {
+		blocks[i], err = d.Block(raw, points[i].Height)
+		n.Release(raw)
+		if err != nil {
+			for _, rest := range raws[i+1:] {
+				n.Release(rest)
+			}
 			return nil, adapter.BadBlock(err, "block %d (%s) from %s", points[i].Height, block.FormatHash(points[i].Hash), n.name)
 		}
 	}

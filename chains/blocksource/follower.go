@@ -201,6 +201,10 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, tip mod
 		case len(j.points) > 0 && j.points[0].Height != expected:
 			return errShort // the previous call
 		case j.err != nil:
+			if large, ok := errors.AsType[*LargeBlock](j.err); ok && large.Size > f.learned() {
+				f.learn(large.Size, 1)
+				return errShort
+			}
 			return j.err
 		}
 		bytes := 0
@@ -244,7 +248,7 @@ func (f *follower) plan(ctx context.Context, from, end model.HeightPk, tip model
 				f.o.Name, tip.Height, ErrMoved)
 		}
 		for len(hashes) > 0 {
-			estimate := atomic.LoadInt64(&f.estimate)
+			estimate := f.learned()
 			n := int(min(max(groupBytes/estimate, 1), groupBlocks, int64(len(hashes))))
 			points := make([]model.Point, n)
 			for i := range points {
@@ -263,11 +267,14 @@ func (f *follower) plan(ctx context.Context, from, end model.HeightPk, tip model
 	}
 }
 
+// learned returns the estimated size of a block.
+func (f *follower) learned() int64 { return atomic.LoadInt64(&f.estimate) }
+
 // learn updates the estimated size of a block: at once if it grows, slowly if it shrinks.
 func (f *follower) learn(bytes int64, blocks int) {
 	if blocks == 0 {
 		return
 	}
-	old := atomic.LoadInt64(&f.estimate)
+	old := f.learned()
 	atomic.StoreInt64(&f.estimate, max(bytes/int64(blocks), old*3/4, 1<<10))
 }

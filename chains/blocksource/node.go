@@ -3,6 +3,7 @@ package blocksource
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"birthmark/model"
 )
@@ -19,7 +20,8 @@ type Node interface {
 	Hashes(ctx context.Context, from model.HeightPk, n int) ([]model.Hash, error)
 
 	// Blocks fetches and decodes the blocks of points in order, at least the first. It may stop early when the
-	// serialized blocks exceed limit bytes. [ErrMoved] if the node no longer has one of them.
+	// serialized blocks exceed limit bytes; 0: no limit but the first block. [ErrMoved] if the node no longer has one of
+	// them, [*LargeBlock] if the first is so much larger than limit that it has to be fetched alone.
 	Blocks(ctx context.Context, points []model.Point, limit int64) ([]*model.Block, error)
 
 	// Changed returns when the node's best chain no longer ends in tip.
@@ -35,6 +37,14 @@ type Invalidator interface {
 	// knows no header at its height, and is not in its initial download. A node that restarted, reads its blocks again,
 	// or has an older copy of the chain has the header, lacks the block, or is in its initial download.
 	Invalidated(ctx context.Context, p model.Point) (bool, error)
+}
+
+// LargeBlock is the error of a block that was not fetched because it is much larger than expected. The source fetches it
+// again, when no other blocks are in memory.
+type LargeBlock struct{ Size int64 } // in bytes, at least
+
+func (e *LargeBlock) Error() string {
+	return fmt.Sprintf("a block of %d bytes is larger than expected", e.Size)
 }
 
 // ErrMoved reports that a block is not available because the node's best chain has changed.

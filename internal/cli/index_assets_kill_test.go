@@ -88,7 +88,7 @@ func (k *assetsKilled) round(t *testing.T, db, digest string, took time.Duration
 		case 0:
 			k.sync(t, db, killedBlocks-k.rng.IntN(killedBlocks/8))
 		case 1:
-			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(killedBlocks/3+k.rng.IntN(killedBlocks/4)), "--yes")
+			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(max(10, tipHeight(t, db)-k.rng.IntN(killedBlocks/4))), "--yes")
 		}
 		consistent(t, db)
 	}

@@ -142,36 +142,6 @@ func TestPeersOfOtherChains(t *testing.T) {
 	failsWith(t, lite, ours, "peer of litecoin regtest")
 }
 
-// A block of Bitcoin Cash with more bytes than one of Bitcoin may have is read from a peer.
-func TestALargeBlockOfAPeer(t *testing.T) {
-	cash, _ := coingen.Find("bitcoin-cash")
-	made := coingen.New(cash, coingen.Options{Seed: 6})
-	for range 5 {
-		made.Next()
-	}
-	blocks, f := made.Blocks(), cash.Spec.Format
-	const size = 6_000_000 // of the script of an output
-	tx := append([]byte{2, 0, 0, 0, 1}, make([]byte, 32)...)
-	tx = append(tx, 0xff, 0xff, 0xff, 0xff, 2, 0x55, 0, 0xff, 0xff, 0xff, 0xff, 1)
-	tx = append(block.AppendCompactSize(append(tx, make([]byte, 8)...), size), bytes.Repeat([]byte{0x6a}, size)...)
-	tx = append(tx, 0, 0, 0, 0)
-	parent := f.HashOf(blocks[4])
-	raw := bytes.Clone(blocks[4][:block.HeaderSize])
-	root := block.DoubleHash(tx)
-	copy(raw[4:], parent[:])
-	copy(raw[36:], root[:])
-	binary.LittleEndian.PutUint32(raw[68:], block.Header(raw).Time()+600)
-	for nonce := uint32(0); !meets(f, raw); nonce++ {
-		binary.LittleEndian.PutUint32(raw[76:], nonce)
-	}
-	blocks = append(blocks, append(append(raw, 1), tx...))
-	db := open(t, cash)
-	follow(t, db, (&cointest.Peer{Network: networkOf(cash), Blocks: func() [][]byte { return blocks }}).Start(t), 0)
-	if db.Tip().Height != 5 || db.Tip().Hash != f.HashOf(raw) {
-		t.Errorf("the tip is %v", db.Tip())
-	}
-}
-
 // Public networks with peers have seeds, and every network has a port and a magic. Litecoin's difficulty has periods.
 func TestNetworksWithPeers(t *testing.T) {
 	ports := map[string]bool{}

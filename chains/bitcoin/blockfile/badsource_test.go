@@ -119,6 +119,40 @@ func TestHeadersWithoutProofOfWorkAreRejected(t *testing.T) {
 	}
 }
 
+// A record of a block that is larger than supported is an error, also with the size of 64 bits that the node of BSV writes.
+// Other data with such a size are skipped.
+func TestBlocksOfMoreThan4GiBAreReported(t *testing.T) {
+	network, coin, format := *networkNamed("regtest"), *regtest().Coin, *regtest().Coin.Format
+	format.MaxSize = 4_000_000_000
+	coin.Format, network.Coin = &format, &coin
+	large := func(o *Options) { o.Network = &network }
+	c := bitcointest.NewChain()
+	c.MineEmpty(5)
+	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+	last := bitcointest.Bytes(c.Mine())
+	record := func(size uint32, rest ...byte) []byte {
+		return append(binary.LittleEndian.AppendUint32(bytes.Clone(whole[:4]), size), rest...)
+	}
+	extended := slices.Concat(record(0xffffffff), binary.LittleEndian.AppendUint64(nil, 5_000_000_000), last)
+	for size, file := range map[string][]byte{"5000000000": extended, "4100000000": record(4_100_000_000, last...)} {
+		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole, file)}), large)
+		fails(t, err, "block_too_large", "blk00000.dat", fmt.Sprintf("offset %d", len(whole)), c.Tip().BlockHash().String(), size, "4000000000")
+	}
+	out := logged(t)
+	noWork := bytes.Clone(extended)
+	for n := byte(0); ; n++ {
+		noWork[16+76] = n
+		if hash := block.Header(noWork[16:]).Hash(); hash[31] >= 0x80 {
+			break
+		}
+	}
+	s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole, noWork)}), large)
+	yields(t, s, c.Blocks()[:6])
+	if !contains(out.String(), "WARN", "blk00000.dat") {
+		t.Errorf("logged %q", out)
+	}
+}
+
 func TestBlocksWithWrongMerkleRootAreRejected(t *testing.T) {
 	for _, where := range []int{1, 4, 7, 8} {
 		c := bigChain(8)

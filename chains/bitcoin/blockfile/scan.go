@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"birthmark/chains/bitcoin/block"
@@ -144,7 +145,10 @@ func (r *recordReader) next(start int64) (rec record, next int64, fault, err err
 	if next, err = r.skipPadding(rec.end()); err != nil {
 		return rec, 0, nil, err
 	}
-	raw := make([]byte, rec.size)
+	var buffer block.Buffer
+	defer buffer.Free()
+	buffer.Grow(int(rec.size))
+	raw := buffer.Bytes[:rec.size]
 	if _, err := r.file.ReadAt(raw, rec.offset); err != nil {
 		return rec, 0, nil, r.errorf("source_unreadable", rec.offset, "%w", err)
 	}
@@ -198,7 +202,10 @@ func (r *recordReader) search(from, to int64) (record, error) {
 
 // check reads and decodes a block.
 func (r *recordReader) check(rec record) (fault, err error) {
-	raw := make([]byte, rec.size)
+	var buffer block.Buffer
+	defer buffer.Free()
+	buffer.Grow(int(rec.size))
+	raw := buffer.Bytes[:rec.size]
 	if _, err := r.file.ReadAt(raw, rec.offset); err != nil {
 		return nil, r.errorf("source_unreadable", rec.offset, "%w", err)
 	}
@@ -223,6 +230,9 @@ func (r *recordReader) record(start int64) (rec record, fault, err error) {
 		return rec, fmt.Errorf("%x is the start of a record, but the file ends there", prefix), nil
 	}
 	length := binary.LittleEndian.Uint32(prefix[4:])
+	if err := r.tooLarge(start, length); err != nil {
+		return rec, nil, err
+	}
 	if most := format.MaxSize; length <= block.HeaderSize || int64(length) > int64(most) {
 		return rec, fmt.Errorf("a record of %d bytes: expected %d to %d", length, block.HeaderSize+1, most), nil
 	}
@@ -266,6 +276,32 @@ func (r *recordReader) record(start int64) (rec record, fault, err error) {
 	}
 	rec.work = r.lastWork
 	return rec, nil, nil
+}
+
+// tooLarge returns an error if the record at start is a block that exceeds the maximum of a coin with large blocks. If its
+// size has more than 32 bits, the node of BSV writes 0xffffffff, and the size in 8 bytes after it.
+func (r *recordReader) tooLarge(start int64, length uint32) error {
+	f := r.net.Coin.Format
+	if f.MaxSize <= block.Large || int64(length) <= int64(f.MaxSize) {
+		return nil
+	}
+	head, size := RecordHead, uint64(length)
+	if length == math.MaxUint32 {
+		head += 8
+	}
+	b, err := r.peek(start, head+block.HeaderSize)
+	if err != nil || len(b) < head+block.HeaderSize {
+		return err
+	}
+	if length == math.MaxUint32 {
+		size = binary.LittleEndian.Uint64(b[RecordHead:])
+	}
+	raw := bytes.Clone(b[head:])
+	if r.net.Limit == nil || r.checkWork(block.Header(raw), f.HashOf(raw)) != nil {
+		return nil // not a block
+	}
+	return r.errorf("block_too_large", start, "block %s has %d bytes, more than the %d that are supported",
+		block.FormatHash(f.HashOf(raw)), size, f.MaxSize)
 }
 
 // checkWork checks the proof of work of a header. If it is not that of Bitcoin, the decoder checks it, which takes much

@@ -3,11 +3,14 @@ package p2p
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
@@ -50,6 +53,7 @@ type fetch struct {
 	from    *remote // nil: to be chosen
 	failed  int     // consecutive peers that did not send requested blocks
 	done    bool
+	fault   error // why a large block was not read
 
 	moves int       // value of Network.moves when the points were last compared with the best chain
 	until int       // the points before this one are on the best chain
@@ -82,7 +86,8 @@ func (w want) freed() {
 
 // Raw returns the serialized blocks at points of the best chain, in order and at least the first one. It stops when
 // their size reaches limit bytes, and at a point that is not on the best chain. If that is the first point, the error
-// is [blocksource.ErrMoved]. The merkle roots and witness commitments of the blocks are verified.
+// is [blocksource.ErrMoved]; [*blocksource.LargeBlock] as in [blocksource.Node]. The merkle roots and witness commitments of
+// the blocks are verified. Release must be called with each block.
 func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -103,7 +108,7 @@ func newFetch(points []model.Point, limit int64) *fetch {
 }
 
 func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
-	defer n.locked(func() { f.done = true })
+	defer n.locked(func() { n.end(f) })
 	for {
 		var done bool
 		var err error
@@ -118,7 +123,9 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 			return nil, err
 		}
 		if done {
-			return f.raw[:f.next], nil
+			raws := slices.Clone(f.raw[:f.next])
+			clear(f.raw[:f.next]) // the caller releases them
+			return raws, nil
 		}
 		select {
 		case a := <-f.arrivals:
@@ -127,6 +134,7 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 			n.locked(func() {
 				f.validated(a, err)
 				if err != nil {
+					n.held.Release(a.raw)
 					a.from.ban("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
 				}
 			})
@@ -135,6 +143,34 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// end frees the blocks that a fetch does not return.
+func (n *Network) end(f *fetch) {
+	f.done = true
+	for _, raw := range f.raw {
+		n.held.Release(raw)
+	}
+	for len(f.arrivals) > 0 {
+		n.held.Release((<-f.arrivals).raw)
+	}
+}
+
+// Release frees a block that Raw returned.
+func (n *Network) Release(raw []byte) { n.held.Release(raw) }
+
+// permit returns an error if a large block must be fetched alone, or does not fit into the memory.
+func (f *fetch) permit(i int, size int64, room func(bytes int64) error) error {
+	if f.limit > 0 && size > f.limit {
+		return &blocksource.LargeBlock{Size: size}
+	}
+	if room == nil {
+		return nil
+	}
+	if err := room(size); err != nil {
+		return adapter.BadBlock(fmt.Errorf("%d bytes: %w", size, err), "block %d (%s)", f.points[i].Height, f.hashes[i])
+	}
+	return nil
 }
 
 // assignBlocks records the blocks that a fetch returns. Afterwards chains with less work than theirs are not followed.
@@ -165,6 +201,10 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 		return false, err
 	}
 	switch {
+	case f.fault != nil && f.next == 0:
+		return false, f.fault
+	case f.fault != nil:
+		return true, nil
 	case n.started.IsZero():
 		return false, nil
 	case int64(f.points[0].Height) < int64(n.tree.base.height):
@@ -299,6 +339,7 @@ func (r *remote) onBlock(raw []byte) {
 	hash := chainhash.Hash(n.o.Format.HashOf(raw))
 	wants, ok := r.wanted[hash]
 	if !ok {
+		n.held.Release(raw)
 		if len(r.wanted) > 0 {
 			r.others++
 		}
@@ -313,7 +354,11 @@ func (r *remote) onBlock(raw []byte) {
 	delete(r.wanted, hash)
 	r.moved, r.at.fails, r.at.stalls = time.Now(), 0, 0
 	n.stall = max(n.o.Stall, n.stall-n.stall/64)
-	for _, w := range wants {
+	for i, w := range wants {
+		if i > 0 && len(raw) > block.Large { // one fetch releases it, and the others fetch it again
+			w.freed()
+			continue
+		}
 		w.deliver(arrival{w.i, r, raw})
 	}
 }
@@ -321,13 +366,15 @@ func (r *remote) onBlock(raw []byte) {
 // deliver passes a block to its fetch. If the fetch has already limit bytes, it only accepts the next block, and other
 // blocks are requested again later. Thus a fetch needs at most twice the limit and the size of one block.
 func (w want) deliver(a arrival) {
-	f := w.f
+	f, held := w.f, &a.from.n.held
 	if f.done {
+		held.Release(a.raw)
 		return
 	}
 	f.pending--
 	if f.size >= f.limit && w.i != f.next {
 		f.state[w.i] = todo
+		held.Release(a.raw)
 		return
 	}
 	f.state[w.i] = arrived

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/internal/guard"
 	"birthmark/internal/humanize"
@@ -40,6 +41,7 @@ type Network struct {
 	closed  bool
 	failed  error // a panic in a goroutine of the network; nil: none
 
+	held     block.Held
 	tree     *tree
 	tip      *node     // of the best chain
 	own      *node     // the block with the most work that is in the database or was returned; nil: unknown

@@ -32,7 +32,8 @@ type Options struct {
 	// Peers are the addresses of peers, as HOST or HOST:PORT. The default is the port of the network. Other peers are
 	// not used. If the list is empty, peers are discovered with the DNS seeds of the network.
 	Peers []string
-	Proxy string // as in [model.SourceOptions]
+	Proxy string                  // as in [model.SourceOptions]
+	Room  func(bytes int64) error // likewise
 	// LookupHost resolves the host name of a DNS seed; nil: the resolver of the system.
 	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
 	// Preparing, if not nil, is called while peers are connected and headers are downloaded for the first time. It must

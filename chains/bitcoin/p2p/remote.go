@@ -63,7 +63,12 @@ type remote struct {
 // serve handles a connection to a peer until it ends.
 func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	r := &remote{n: n, at: e, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
-	r.sock = &socket{Conn: conn, magic: n.o.Params.Net, maxBlock: n.o.Format.MaxSize}
+	r.sock = &socket{Conn: conn, magic: n.o.Params.Net, maxBlock: n.o.Format.MaxSize, held: &n.held}
+	r.sock.permit = func(head []byte, size int64) (err error) {
+		err = net.ErrClosed // of a dropped peer
+		r.locked(func() { err = r.permit(head, size) })
+		return err
+	}
 	r.sock.onBlock = func(raw []byte, err error) {
 		r.locked(func() {
 			if err != nil {
@@ -193,6 +198,34 @@ func (n *Network) drop(r *remote, how exitReason, reason string) {
 	n.choose()
 	n.requestHeaders()
 }
+
+// permit returns an error if a large block is not read: it is not requested alone, or does not fit into the memory. The
+// connection then ends, since the block would be received for nothing.
+func (r *remote) permit(head []byte, size int64) error {
+	n := r.n
+	hash := chainhash.Hash(n.o.Format.HashOf(head))
+	failed := errUnrequested
+	for _, w := range r.wanted[hash] {
+		if w.f.done {
+			continue
+		}
+		if failed = w.f.permit(w.i, size, n.o.Room); failed != nil {
+			w.f.fault = failed
+		}
+		break
+	}
+	switch {
+	case failed == nil:
+	case len(r.wanted[hash]) == 0:
+		r.ban("sent an unrequested block of %d bytes", size)
+	default:
+		n.drop(r, disconnected, "sends a large block that is not read now")
+		n.changed()
+	}
+	return failed
+}
+
+var errUnrequested = errors.New("the block was not requested")
 
 // ban drops a peer because it misbehaved. The format and its arguments are the reason.
 func (r *remote) ban(format string, args ...any) {

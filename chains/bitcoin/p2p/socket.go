@@ -12,6 +12,8 @@ import (
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/block"
 )
 
 // socket is a connection from which btcd reads messages. It removes messages with blocks from the data that btcd reads,
@@ -28,6 +30,9 @@ type socket struct {
 	maxBlock int                         // bytes
 	arrived  atomic.Int64                // when the last MiB of a block arrived, in Unix nanoseconds
 	onBlock  func(raw []byte, err error) // called by Read for each block; err reports an invalid message
+	// permit is called by Read for a large block, before it is read: an error ends the connection. head is its header.
+	permit func(head []byte, size int64) error
+	held   *block.Held // the memory of large blocks
 
 	header []byte // the part of the header of a message that btcd has not read yet
 	rest   uint32 // number of bytes after the header that btcd has not read yet
@@ -87,7 +92,7 @@ func (s *socket) next() error {
 		s.onBlock(nil, fmt.Errorf("a block of %d bytes: expected at most %d", size, s.maxBlock))
 		return nil
 	}
-	raw, err := s.readGrowing(int(size))
+	raw, err := s.readBlock(int(size))
 	if err != nil {
 		return err
 	}
@@ -109,26 +114,40 @@ const (
 // commandOf returns the command at the start of b.
 func commandOf(b []byte) string { return string(bytes.TrimRight(b[:wire.CommandSize], "\x00")) }
 
-// readGrowing reads size bytes. It allocates at most 4 MiB, or 16 times the bytes that have arrived.
-func (s *socket) readGrowing(size int) ([]byte, error) {
-	var raw []byte
-	for most := 4 << 20; ; most *= 16 {
-		had := len(raw)
-		grown := make([]byte, min(size, most))
-		copy(grown, raw)
-		if raw = grown; len(raw) == had {
-			return raw, nil
-		}
-		for rest := raw[had:]; len(rest) > 0; {
-			n, err := io.ReadFull(s.Conn, rest[:min(len(rest), 1<<20)])
-			if err != nil {
-				return nil, err
-			}
-			if rest = rest[n:]; n == 1<<20 {
-				s.arrived.Store(time.Now().UnixNano())
-			}
+// readBlock reads a block of size bytes. Of its size, it allocates at most 4 MiB, or 16 times the bytes that have arrived;
+// a large one that is permitted is allocated at once, since only its written pages need memory.
+func (s *socket) readBlock(size int) ([]byte, error) {
+	var b block.Buffer
+	err := s.readTo(&b, min(size, block.HeaderSize))
+	if err == nil && size > block.Large {
+		if err = s.permit(b.Bytes, int64(size)); err == nil {
+			b.Grow(size - len(b.Bytes))
 		}
 	}
+	for most := 4 << 20; err == nil && len(b.Bytes) < size; most *= 16 {
+		err = s.readTo(&b, min(size, most))
+	}
+	if err != nil {
+		b.Free()
+		return nil, err
+	}
+	return s.held.Bytes(&b), nil
+}
+
+// readTo reads until b has size bytes.
+func (s *socket) readTo(b *block.Buffer, size int) error {
+	b.Grow(size - len(b.Bytes))
+	for len(b.Bytes) < size {
+		rest := b.Bytes[len(b.Bytes):size]
+		n, err := io.ReadFull(s.Conn, rest[:min(len(rest), 1<<20)])
+		if err != nil {
+			return err
+		}
+		if b.Bytes = b.Bytes[:len(b.Bytes)+n]; n == 1<<20 {
+			s.arrived.Store(time.Now().UnixNano())
+		}
+	}
+	return nil
 }
 
 func (s *socket) Write(b []byte) (int, error) {

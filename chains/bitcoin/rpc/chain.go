@@ -124,7 +124,10 @@ func (c *Client) firstBlock(ctx context.Context, n node, lacks, has model.Height
 		if len(hashes) == 0 {
 			return false, blocksource.ErrMoved
 		}
-		_, err = n.raw(ctx, []model.Point{{Height: h, Hash: hashes[0]}}, 0)
+		blocks, err := n.raw(ctx, []model.Point{{Height: h, Hash: hashes[0]}}, 0)
+		for _, raw := range blocks {
+			c.Release(raw)
+		}
 		if _, ok := errors.AsType[*missing](err); ok {
 			return false, nil
 		}

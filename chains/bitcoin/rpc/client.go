@@ -22,7 +22,8 @@ type Options struct {
 	// result: no password. With a colon it is user:password, as in a node's cookie file.
 	Password func() (string, error)
 	Network  *params.Network
-	Proxy    string // as in [model.SourceOptions]
+	Proxy    string                  // as in [model.SourceOptions]
+	Room     func(bytes int64) error // likewise
 }
 
 // Client sends requests to one node. Its methods may be called concurrently.
@@ -41,6 +42,7 @@ type Client struct {
 	fees        feeCache
 	feeLifetime time.Duration
 	rawTxs      rawTxs
+	held        block.Held
 }
 
 // node is one protocol of a node. It returns the errors of [Client], [missing] and [errNoREST].
@@ -163,7 +165,7 @@ func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) ([]mode
 
 // Raw returns serialized blocks of points in order, with verified hashes: at least the first, and fewer than all if
 // they exceed limit bytes or a later one fails. [blocksource.ErrMoved] if the first is no longer on the node's best
-// chain.
+// chain, [*blocksource.LargeBlock] as in [blocksource.Node]. Release must be called with each block.
 func (c *Client) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -177,10 +179,16 @@ func (c *Client) Raw(ctx context.Context, points []model.Point, limit int64) ([]
 	})
 }
 
+// Release frees a block that Raw returned.
+func (c *Client) Release(raw []byte) { c.held.Release(raw) }
+
 // Invalidated implements [blocksource.Invalidator]. The best header of a node is never that of an invalid block.
 func (c *Client) Invalidated(ctx context.Context, p model.Point) (bool, error) {
 	return ask(ctx, c, func(n node) (bool, error) {
-		_, err := n.raw(ctx, []model.Point{p}, 0)
+		blocks, err := n.raw(ctx, []model.Point{p}, 0)
+		for _, raw := range blocks {
+			c.Release(raw)
+		}
 		if _, lacks := errors.AsType[*missing](err); lacks {
 			return false, nil
 		}

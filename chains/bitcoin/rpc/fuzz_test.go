@@ -62,7 +62,7 @@ func FuzzBlocks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, limit int64, text []byte) {
 		calls, got := getblocks(c, points, limit)
-		err := replies(canned(c, status, bytes.NewReader(text)), calls, c.maxReply(), got.add)
+		err := blockReplies(canned(c, status, bytes.NewReader(text)), calls, got)
 		blocks, err := got.result(t.Context(), err)
 		if (err == nil) != (len(blocks) > 0) || len(blocks) > len(points) {
 			t.Fatalf("%d blocks, %v", len(blocks), err)
@@ -90,7 +90,7 @@ func TestEndlessResponsesAreBounded(t *testing.T) {
 	for _, begin := range []string{"[", `{"id":`, `[{"id":0,"result":"`, `[{"id":0,"result":[`, " "} {
 		endless := &counted{from: io.MultiReader(strings.NewReader(begin), zeros{})}
 		calls, got := getblocks(c, f.points(0, 3), 1)
-		err := replies(canned(c, 200, endless), calls, c.maxReply(), got.add)
+		err := blockReplies(canned(c, 200, endless), calls, got)
 		if err == nil || endless.n > 2*c.maxReply() {
 			t.Errorf("%q: %d bytes were read: %v", begin, endless.n, err)
 		}
@@ -134,7 +134,7 @@ func BenchmarkBlocks(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		calls, got := getblocks(c, points, 1<<40)
-		err := replies(canned(c, 200, bytes.NewReader(text)), calls, c.maxReply(), got.add)
+		err := blockReplies(canned(c, 200, bytes.NewReader(text)), calls, got)
 		if blocks, err := got.result(b.Context(), err); err != nil || len(blocks) != len(chain) {
 			b.Fatal(err)
 		}

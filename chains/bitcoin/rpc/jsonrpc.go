@@ -64,6 +64,17 @@ type reply[T any] struct {
 // call. most bounds the size of a result in bytes. each can end the reading. Calls without a response are not passed
 // on.
 func post[T any](ctx context.Context, c *Client, calls []call, most int, waits bool, each func(i int, result T, e *rpcError) (done bool, err error)) error {
+	body, err := batchBody(calls)
+	if err != nil {
+		return err
+	}
+	return c.authorizedPost(ctx, body, waits, func(a *answer) error {
+		return replies(a, calls, most, each)
+	})
+}
+
+// batchBody returns the body of a batch request.
+func batchBody(calls []call) ([]byte, error) {
 	type request struct {
 		Version string `json:"jsonrpc"`
 		ID      int    `json:"id"`
@@ -78,13 +89,7 @@ func post[T any](ctx context.Context, c *Client, calls []call, most int, waits b
 		}
 		batch[i] = request{"2.0", i, call.method, params}
 	}
-	body, err := json.Marshal(batch)
-	if err != nil {
-		return err
-	}
-	return c.authorizedPost(ctx, body, waits, func(a *answer) error {
-		return replies(a, calls, most, each)
-	})
+	return json.Marshal(batch)
 }
 
 // authorizedPost sends body with the current credentials, and once more with newer ones if those were refused.
@@ -110,17 +115,8 @@ func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, re
 func replies[T any](a *answer, calls []call, most int, each func(i int, result T, e *rpcError) (done bool, err error)) error {
 	c := a.client
 	in := bufio.NewReader(a)
-	first, err := firstByte(in)
-	if err != nil && err != io.EOF {
-		return c.garbled(a, err)
-	}
-	switch {
-	case first == '[' && a.response.StatusCode == http.StatusOK:
-	case first == '{':
-		return single(a, in, calls)
-	default:
-		text, _ := in.Peek(256)
-		return c.refusal(a, text)
+	if isBatch, err := begin(a, in, calls); !isBatch {
+		return err
 	}
 	d := json.NewDecoder(in)
 	if _, err := d.Token(); err != nil {
@@ -132,13 +128,10 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 		if err := d.Decode(&r); err != nil {
 			return c.garbled(a, err)
 		}
-		i, err := strconv.Atoi(string(r.ID))
 		e := c.parseError(r.Error)
-		switch {
-		case (err != nil || i < 0 || i >= len(calls)) && e != nil:
-			return c.callError(calls[0].method, e) // error of the whole batch
-		case err != nil || i < 0 || i >= len(calls):
-			return model.Errorf(model.BadSource, "bad_answer", "%s answered a call that was not made", c.Host())
+		i, err := c.position(r.ID, e, calls)
+		if err != nil {
+			return err
 		}
 		if done, err := each(i, r.Result, e); done || err != nil {
 			return err
@@ -148,6 +141,34 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 		return c.garbled(a, err)
 	}
 	return nil
+}
+
+// begin reads up to the start of a batch response. If the response is none, it returns its error.
+func begin(a *answer, in *bufio.Reader, calls []call) (isBatch bool, err error) {
+	first, err := firstByte(in)
+	if err != nil && err != io.EOF {
+		return false, a.client.garbled(a, err)
+	}
+	switch {
+	case first == '[' && a.response.StatusCode == http.StatusOK:
+		return true, nil
+	case first == '{':
+		return false, single(a, in, calls)
+	}
+	text, _ := in.Peek(256)
+	return false, a.client.refusal(a, text)
+}
+
+// position returns the position of the call that a reply belongs to. An error of the whole batch has none.
+func (c *Client) position(id json.RawMessage, e *rpcError, calls []call) (int, error) {
+	i, err := strconv.Atoi(string(id))
+	switch {
+	case (err != nil || i < 0 || i >= len(calls)) && e != nil:
+		return 0, c.callError(calls[0].method, e)
+	case err != nil || i < 0 || i >= len(calls):
+		return 0, model.Errorf(model.BadSource, "bad_answer", "%s answered a call that was not made", c.Host())
+	}
+	return i, nil
 }
 
 // single reads a response that is not a batch: an error, or not JSON-RPC.
@@ -188,6 +209,8 @@ func (c *Client) garbled(a *answer, err error) error {
 		return model.Errorf(model.BadSource, "bad_answer", "the answer of %s has more bytes than expected", c.Host())
 	}
 	_, isSyntax := errors.AsType[*json.SyntaxError](err)
+	_, isOurs := errors.AsType[notJSON](err)
+	isSyntax = isSyntax || isOurs
 	_, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	if isSyntax || isType {
 		return model.Errorf(model.BadSource, "bad_answer", "the answer of %s is not JSON-RPC: %s", c.Host(), c.http.Excerpt(err.Error(), redactedLength))

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -99,4 +100,24 @@ func (c *Client) cutFromBlock(ctx context.Context, n node, at model.Point, index
 		return nil, c.badBlock(at, "a block that is not valid: %v", err)
 	}
 	return raw, nil
+}
+
+// rawHex is the bytes of a hex string in JSON, decoded without a copy; ok is false if it is not one.
+type rawHex struct {
+	bytes []byte
+	ok    bool
+}
+
+// UnmarshalJSON accepts any value; the error is reported later.
+func (h *rawHex) UnmarshalJSON(b []byte) error {
+	*h = rawHex{}
+	if len(b) < 2 || b[0] != '"' {
+		return nil
+	}
+	b = b[1 : len(b)-1]
+	raw := make([]byte, hex.DecodedLen(len(b)))
+	if _, err := hex.Decode(raw, b); err == nil {
+		*h = rawHex{raw, true}
+	}
+	return nil
 }

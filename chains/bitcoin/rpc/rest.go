@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,10 +159,13 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 			}
 		}
 	}
-	worker := func() (func(context.Context, model.Point) ([]byte, error), func()) { return n.block, func() {} }
+	worker := func() (func(context.Context, model.Point) ([]byte, error), func()) {
+		return func(ctx context.Context, p model.Point) ([]byte, error) { return n.block(ctx, p, limit) }, func() {}
+	}
 	one := func(model.Point) int64 { return 1 }
 	limits := blocksource.Limits{Workers: min(blocksAtOnce, len(points)), Memory: blocksAtOnce}
 	var blocks [][]byte
+	left := limit
 	for raw, err := range blocksource.Ordered(ctx, jobs, one, limits, worker) {
 		switch {
 		case ctx.Err() != nil:
@@ -174,15 +176,21 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 			return nil, err
 		}
 		blocks = append(blocks, raw)
-		if limit -= int64(len(raw)); limit <= 0 {
+		if left -= int64(len(raw)); left <= 0 {
 			break
 		}
 	}
 	return blocks, nil
 }
 
-func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
-	status, raw, err := n.get(ctx, n.format().MaxSize, false, "block", block.FormatHash(p.Hash)+".bin")
+func (n restNode) block(ctx context.Context, p model.Point, limit int64) (raw []byte, err error) {
+	body := &blockBody{c: n.Client, point: p, limit: limit}
+	defer func() {
+		if err != nil {
+			body.Free()
+		}
+	}()
+	status, err := n.getTo(ctx, body, n.format().MaxSize, false, "block", block.FormatHash(p.Hash)+".bin")
 	if err == errTooLarge {
 		return nil, n.badBlock(p, "more than the %d bytes a block can have", n.format().MaxSize)
 	}
@@ -190,25 +198,31 @@ func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
 		return nil, err
 	}
 	if status == http.StatusNotFound {
-		return nil, &missing{strings.TrimPrefix(n.http.Excerpt(string(raw), redactedLength), block.FormatHash(p.Hash)+" ")}
+		return nil, &missing{strings.TrimPrefix(n.http.Excerpt(string(body.Bytes), redactedLength), block.FormatHash(p.Hash)+" ")}
 	}
-	return raw, n.checkBlock(p, raw)
+	if err := n.checkBlock(p, body.Bytes); err != nil {
+		return nil, err
+	}
+	return n.held.Bytes(&body.Buffer), nil
 }
 
 // get requests a path below /rest/ and returns a response of status 200 or 404, or of any status if it is unknown
 // whether the server has REST.
 func (n restNode) get(ctx context.Context, most int, probing bool, path ...string) (status int, text []byte, err error) {
+	var body blockBody
+	status, err = n.getTo(ctx, &body, most, probing, path...)
+	return status, body.Bytes, err
+}
+
+// getTo is get with the buffer of the response.
+func (n restNode) getTo(ctx context.Context, body *blockBody, most int, probing bool, path ...string) (status int, err error) {
 	err = n.do(ctx, nodehttp.Request{Path: append([]string{"rest"}, path...)}, func(a *answer) error {
 		status = a.response.StatusCode
 		a.allow(most + 1)
-		var body bytes.Buffer
-		if size := a.response.ContentLength; size > 0 && size <= int64(most) {
-			body.Grow(int(size) + bytes.MinRead) // room to detect the end
-		}
-		_, err := body.ReadFrom(a)
-		if text = body.Bytes(); err != nil {
+		if err := body.readAll(a, min(a.response.ContentLength, int64(most)+1)); err != nil {
 			return err
 		}
+		text := body.Bytes
 		if status == http.StatusUnauthorized {
 			return errNoREST // REST needs no credentials; btcd requires them for every path
 		}
@@ -225,5 +239,5 @@ func (n restNode) get(ctx context.Context, most int, probing bool, path ...strin
 	case err == errTooLarge && path[0] != "block":
 		err = n.badResult("REST "+path[0], fmt.Sprintf("more than %d bytes", most))
 	}
-	return status, text, err
+	return status, err
 }

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -160,26 +159,6 @@ func aboveChain(e *rpcError) bool {
 	return e.Code == codeParameter || e.Code == codeMisc && strings.Contains(e.Message, "out of range")
 }
 
-// rawHex is the bytes of a hex string in JSON, decoded without a copy; ok is false if it is not one.
-type rawHex struct {
-	bytes []byte
-	ok    bool
-}
-
-// UnmarshalJSON accepts any value; the error is reported later.
-func (h *rawHex) UnmarshalJSON(b []byte) error {
-	*h = rawHex{}
-	if len(b) < 2 || b[0] != '"' {
-		return nil
-	}
-	b = b[1 : len(b)-1]
-	raw := make([]byte, hex.DecodedLen(len(b)))
-	if _, err := hex.Decode(raw, b); err == nil {
-		*h = rawHex{raw, true}
-	}
-	return nil
-}
-
 func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	argument := n.options.Network.Coin.BlockArgument
 	if argument == nil {
@@ -190,7 +169,10 @@ func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([]
 		calls[i] = call{"getblock", []any{block.FormatHash(p.Hash), argument}}
 	}
 	got := newCollection(n.Client, points, limit)
-	err := post(ctx, n.Client, calls, n.maxReply(), false, got.add)
+	body, err := batchBody(calls)
+	if err == nil {
+		err = n.authorizedPost(ctx, body, false, func(a *answer) error { return blockReplies(a, calls, got) })
+	}
 	return got.result(ctx, err)
 }
 
@@ -211,38 +193,50 @@ func newCollection(c *Client, points []model.Point, limit int64) *collection {
 	return &collection{Client: c, points: points, limit: limit, blocks: make([][]byte, len(points)), failed: len(points)}
 }
 
-// add adds one result. Beyond the limit it keeps only the first block, which may be the last to arrive.
-func (g *collection) add(i int, raw rawHex, e *rpcError) (done bool, err error) {
+// add adds one result: the bytes of a block, nil if it is not hex. Beyond the limit it keeps only the first block, which
+// may be the last to arrive.
+func (g *collection) add(i int, raw *block.Buffer, e *rpcError) (done bool) {
 	full := g.bytes > 0 && g.bytes >= g.limit
-	switch err = g.check(i, raw, e); {
+	switch err := g.check(i, raw, e); {
 	case err != nil && i < g.failed:
 		g.failed, g.why = i, err
 	case err == nil && g.blocks[i] == nil && (i == 0 || !full):
-		g.blocks[i] = raw.bytes
-		g.bytes += int64(len(raw.bytes))
+		g.blocks[i] = g.held.Bytes(raw)
+		g.bytes += int64(len(raw.Bytes))
+		raw = nil
+	}
+	if raw != nil {
+		raw.Free()
 	}
 	for g.whole < g.failed && g.blocks[g.whole] != nil {
 		g.whole++
 	}
-	return g.whole == g.failed || g.whole > 0 && g.bytes >= g.limit, nil
+	return g.whole == g.failed || g.whole > 0 && g.bytes >= g.limit
 }
 
 // check returns the error of a result that is not the requested block.
-func (g *collection) check(i int, raw rawHex, e *rpcError) error {
+func (g *collection) check(i int, raw *block.Buffer, e *rpcError) error {
 	switch {
 	case e != nil && (e.Code == codeNotFound || e.Code == codeMisc):
 		return &missing{e.Error()}
 	case e != nil:
 		return g.callError("getblock", e)
-	case !raw.ok:
+	case raw == nil:
 		return g.badBlock(g.points[i], "no hex")
 	}
-	return g.checkBlock(g.points[i], raw.bytes)
+	return g.checkBlock(g.points[i], raw.Bytes)
 }
 
 // result returns the blocks without a gap from the first on; err is the error of the response. An error after some
 // blocks is left to the next call, which begins there.
 func (g *collection) result(ctx context.Context, err error) ([][]byte, error) {
+	kept := g.whole
+	if ctx.Err() != nil {
+		kept = 0
+	}
+	for _, raw := range g.blocks[kept:] {
+		g.Release(raw)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -3,6 +3,7 @@
 package cointest
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
@@ -200,8 +201,10 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	var replies []map[string]any
-	for _, c := range calls {
+	out := bufio.NewWriter(w)
+	defer out.Flush()
+	for i, c := range calls {
+		_, _ = out.WriteString(map[bool]string{true: "[", false: ","}[i == 0])
 		reply := map[string]any{"id": c.ID, "result": nil, "error": nil}
 		switch c.Method {
 		case "getblockchaininfo":
@@ -215,17 +218,19 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				reply["error"] = map[string]any{"code": -8, "message": "Block height out of range"}
 			}
 		case "getblock":
-			if h := n.find(c.Params[0].(string)); h >= 0 {
-				reply["result"] = hex.EncodeToString(blocks[h])
-			} else {
-				reply["error"] = map[string]any{"code": -5, "message": "Block not found"}
+			if h := n.find(c.Params[0].(string)); h >= 0 { // without a copy of a large block
+				fmt.Fprintf(out, `{"id":%d,"error":null,"result":"`, c.ID)
+				_, _ = hex.NewEncoder(out).Write(blocks[h])
+				_, _ = out.WriteString(`"}`)
+				continue
 			}
+			reply["error"] = map[string]any{"code": -5, "message": "Block not found"}
 		default:
 			n.callPool(c.Method, c.Params, reply)
 		}
-		replies = append(replies, reply)
+		_ = json.NewEncoder(out).Encode(reply)
 	}
-	_ = json.NewEncoder(w).Encode(replies)
+	_, _ = out.WriteString("]")
 }
 
 // callPool answers a method of the mempool.
@@ -258,6 +263,9 @@ func (n *node) serveREST(w http.ResponseWriter, r *http.Request, blocks [][]byte
 		fmt.Fprintf(w, `{"blockhash":%q}`, n.hashes[number])
 		return
 	case path[0] == "block" && found >= 0:
+		if found%2 == 0 { // otherwise it does not state the size
+			w.Header().Set("Content-Length", strconv.Itoa(len(blocks[found])))
+		}
 		_, _ = w.Write(blocks[found])
 		return
 	case path[0] == "headers" && found >= 0:
