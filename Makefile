@@ -115,7 +115,7 @@ race-concurrent: setup ## run the quick tests of the concurrent packages under t
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them
 	@$(call compiling,10 minutes)
-	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/... ./chains/bitcoin/runes ./api/compat/ergoexplorer ./api/compat/onesat
+	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/... ./chains/bitcoin/runes ./api/compat/ergoexplorer ./api/compat/onesat ./api/compat/ord
 
 # The module distributed and its server for tests, PD and unistore, have dependencies of their own. The first run builds
 # the server, which takes two minutes of CPU time, and keeps it in the user's cache folder.
@@ -183,7 +183,7 @@ blocks:
 
 # package-lock.json and go.sum pin other implementations. The native parts of bcoin are compiled, with the headers of the
 # installed node if it has them; other install scripts do not run.
-NPM_PROJECTS := bcoin blockfrost ouroboros ergo esplora electrum trezor cardano runes onesat
+NPM_PROJECTS := bcoin blockfrost ouroboros ergo esplora electrum trezor cardano runes onesat ord
 .PHONY: interop
 interop:
 	@tools/setup.sh interop

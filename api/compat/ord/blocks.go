@@ -85,6 +85,22 @@ func blockHashJSON(r *request) answer {
 	}
 }
 
+// rawTx returns a serialized transaction.
+func rawTx(r *request) answer {
+	text, _ := r.Arg("id")
+	id, ok := block.ParseHash(text)
+	if !ok {
+		r.Refuse(badRequest("invalid transaction id %q", text))
+	}
+	return func(v *view) (any, error) {
+		raw, _, err := v.RawTx(id)
+		if is(err, "unknown_tx") {
+			return nil, missing("transaction %s", text)
+		}
+		return jsonappend.Hex(raw), err
+	}
+}
+
 // oneTx returns a transaction, and the name of the rune that it created.
 func oneTx(r *request) answer {
 	text, _ := r.Arg("id")

@@ -77,6 +77,8 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("r/blockhash", blockHashJSON),
 		get("r/blockhash/{height}", blockHashJSON),
 		get("r/blocktime", blockTime),
+		get("r/tx/{id}", rawTx),
+		get("r/utxo/{outpoint}", outputAssets),
 		get("status", p.status),
 	}
 }

@@ -1,7 +1,9 @@
 package ord_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -268,6 +270,16 @@ func TestAnswersAboutRunes(t *testing.T) {
 	if _, body := w.ask("tx/"+moved.TxHash().String(), ""); !strings.Contains(body, `"etching":null`) {
 		t.Error(body)
 	}
+	var raw bytes.Buffer
+	if err := moved.Serialize(&raw); err != nil {
+		t.Fatal(err)
+	}
+	w.expect("r/tx/"+moved.TxHash().String(), "", fmt.Sprintf("%q", hex.EncodeToString(raw.Bytes())))
+	of := etching.TxHash().String() + ":0"
+	w.expect("r/utxo/"+of, "", `{"inscriptions":null,"runes":{},"sat_ranges":null,"value":1000}`) // it is spent
+	if _, body := w.ask("r/utxo/"+moved.TxHash().String()+":1", ""); !strings.Contains(body, `"runes":{"AAAAAA•AAAAAAAB":{"amount":`) {
+		t.Error(body)
+	}
 	var status map[string]any
 	if code, body := w.ask("status", ""); code != http.StatusOK || json.Unmarshal([]byte(body),
 		&status) != nil || status["runes"] != 2.0 ||
@@ -291,6 +303,9 @@ func TestErrors(t *testing.T) {
 	w.refuses("rune/-1", "", http.StatusBadRequest, "invalid rune number")
 	w.refuses("rune/a", "", http.StatusBadRequest, "invalid rune")
 	w.refuses("rune/1:x", "", http.StatusBadRequest, "invalid rune ID")
+	w.refuses("r/tx/"+unknown, "", http.StatusNotFound, "transaction "+unknown+" not found")
+	w.refuses("r/tx/x", "", http.StatusBadRequest, "invalid transaction id")
+	w.refuses("r/utxo/"+unknown+":0", "", http.StatusNotFound, "output "+unknown+":0 not found")
 	w.refuses("runes/-1", "", http.StatusBadRequest, "invalid page")
 	w.refuses("output/"+unknown+":0", "", http.StatusNotFound, "output "+unknown+":0 not found")
 	coinbase := w.chain.Tip().Transactions[0].TxHash().String()

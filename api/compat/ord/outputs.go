@@ -49,6 +49,19 @@ func oneOutput(r *request) answer {
 	}
 }
 
+// outputAssets returns what an output holds.
+func outputAssets(r *request) answer {
+	one := oneOutput(r)
+	return func(v *view) (any, error) {
+		o, err := one(v)
+		if err != nil {
+			return nil, err
+		}
+		all := o.(*outputValue)
+		return &assetsValue{Runes: all.Runes, Value: all.Value}, nil
+	}
+}
+
 // maxOutputs is the number of outputs of a request.
 const maxOutputs = 10_000
 

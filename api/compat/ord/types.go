@@ -121,6 +121,14 @@ type outputValue struct {
 	Value         uint64         `json:"value"`
 }
 
+// assetsValue is what an output holds.
+type assetsValue struct {
+	Inscriptions *[]string `json:"inscriptions"` // null
+	Runes        piles     `json:"runes"`
+	SatRanges    *[]string `json:"sat_ranges"` // null
+	Value        uint64    `json:"value"`
+}
+
 // pile is an amount of a rune.
 type pile struct {
 	amount model.Uint128
