@@ -425,10 +425,22 @@ func (v *view) data(o *stored, d *decoded, m members) (jsonappend.JSON, error) {
 		}
 		add("bsv21", value)
 	}
-	for _, set := range d.more.Properties {
-		add("map", object{"cmd": "SET", "data": set})
+	if all := d.more.Protocols; len(all) > 0 {
+		protocols := make([]object, len(all))
+		for i, p := range all {
+			protocols[i] = object{"proto": p.Name, "script": base64Of(p.Script), "pos": p.At}
+		}
+		value := object{"protos": protocols}
+		if len(d.more.Prefix) > 0 {
+			value["prefix"] = base64Of(d.more.Prefix)
+		}
+		add("bitcom", value)
 	}
-	for _, f := range d.more.Files {
+	if all := d.more.Commands; len(all) > 0 {
+		add("map", object{"cmd": all[0].Name, "data": all[0].Properties})
+	}
+	if len(d.more.Files) > 0 {
+		f := d.more.Files[0]
 		file := object{"mediaType": f.Type, "encoding": f.Encoding, "data": base64Of(f.Content)}
 		if f.Name != "" {
 			file["filename"] = f.Name

@@ -86,11 +86,7 @@ func ownerOutputs(r *request) answer {
 		if refresh {
 			s.send("sync", object{"phase": "done", "owner": owner, "height": v.Tip.Height})
 		}
-		for pks, err := range v.search(keys, c) {
-			if err != nil {
-				return nil, err
-			}
-			outputs, err := v.confirmed(pks, m)
+		for outputs, err := range v.found(keys, c, m) {
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package onesat
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,18 +274,23 @@ func holdings(r *request, addresses func() []string) (keys []string, token strin
 
 // tokenSum is the balance of a token.
 type tokenSum struct {
-	Balance   uint64 `json:"balance"`
-	UtxoCount int    `json:"utxoCount"`
+	Balance   json.Number `json:"balance"` // it can exceed 64 bits: a token can be minted repeatedly
+	UtxoCount int         `json:"utxoCount"`
 }
 
 func tokenBalance(r *request, addresses func() []string) answer {
-	keys, id := holdings(r, addresses)
+	all, id := holdings(r, addresses)
 	return func(v *view) (any, error) {
+		keys := all
 		birth, _, err := v.token(id)
-		if err != nil || birth == nil {
-			return tokenSum{}, err
+		if err != nil {
+			return nil, err
 		}
-		var sum tokenSum
+		if birth == nil {
+			keys = nil // no confirmed output has it
+		}
+		var balance model.Uint128
+		sum := tokenSum{}
 		for pks, err := range v.search(keys, search{unspent: true}) {
 			if err != nil {
 				return nil, err
@@ -296,12 +302,25 @@ func tokenBalance(r *request, addresses func() []string) answer {
 			for _, list := range entries {
 				for _, e := range list {
 					if e.Birth == *birth {
-						sum.Balance += e.Amount.Lo
+						balance, _ = balance.Add(e.Amount) // 2^64 amounts fit
 						sum.UtxoCount++
 					}
 				}
 			}
 		}
+		outputs, err := v.unconfirmed(all, search{unspent: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outputs {
+			for _, h := range o.held {
+				if h.id == id {
+					balance, _ = balance.Add(h.amount)
+					sum.UtxoCount++
+				}
+			}
+		}
+		sum.Balance = json.Number(balance.String())
 		return sum, nil
 	}
 }

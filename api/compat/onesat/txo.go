@@ -143,15 +143,7 @@ func (v *view) outputsOf(id model.Hash, m members) ([]*stored, error) {
 		}
 		return v.confirmed(outputs, m)
 	}
-	var outputs []*stored
-	for i, out := range tx.Msg.TxOut {
-		o := &stored{id: id, index: i, value: uint64(out.Value), script: out.PkScript, seen: seen(tx)}
-		if o.spend, err = v.unconfirmedSpender(id, i); err != nil {
-			return nil, err
-		}
-		outputs = append(outputs, o)
-	}
-	return outputs, nil
+	return v.unconfirmedOutputs(tx)
 }
 
 func outputsOfTx(r *request) answer {
@@ -197,13 +189,10 @@ func keysOf(params []string) (keys []string) {
 // list returns the outputs of a search as JSON.
 func (v *view) list(keys []string, c search, m members) any {
 	return exchange.List(func(yield func(*outputValue, error) bool) {
-		for pks, err := range v.search(keys, c) {
+		for outputs, err := range v.found(keys, c, m) {
 			var values []*outputValue
 			if err == nil {
-				var outputs []*stored
-				if outputs, err = v.confirmed(pks, m); err == nil {
-					values, err = v.values(outputs, m)
-				}
+				values, err = v.values(outputs, m)
 			}
 			if err != nil {
 				yield(nil, err)

@@ -77,6 +77,41 @@ func (v *View) SpentUnconfirmed(tx model.Hash, index uint32) bool {
 	return false
 }
 
+// UnconfirmedWith yields the unconfirmed transactions that have a value of an index, in the order of arrival.
+func (v *View) UnconfirmedWith(index string, value []byte) iter.Seq[model.Hash] {
+	return func(yield func(model.Hash) bool) {
+		if v.pool == nil || v.pool.Index(index) < 0 {
+			return
+		}
+		for t := range v.pool.Value(v.pool.Index(index), value) {
+			if !yield(t.ID) {
+				return
+			}
+		}
+	}
+}
+
+// UnconfirmedWithAsset yields the unconfirmed transactions that have an asset, in the order of arrival.
+func (v *View) UnconfirmedWithAsset(id []byte) iter.Seq[model.Hash] {
+	return func(yield func(model.Hash) bool) {
+		for t := range v.pendingOf(id) {
+			if !yield(t.ID) {
+				return
+			}
+		}
+	}
+}
+
+// UnconfirmedAssets returns the assets of an output of an unconfirmed transaction; nil if there is no such output.
+func (v *View) UnconfirmedAssets(tx model.Hash, index int) []pending.Asset {
+	if t := v.unconfirmed(tx); t != nil {
+		if o, ok := t.OutputAt(uint32(index)); ok {
+			return o.Assets()
+		}
+	}
+	return nil
+}
+
 // ConfirmedUnspent yields the confirmed unspent outputs of the script, also if an unconfirmed transaction spends them, in
 // chain order and in batches.
 func (s *Script) ConfirmedUnspent() iter.Seq2[[]model.UtxoPk, error] {

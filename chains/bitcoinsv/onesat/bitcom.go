@@ -21,6 +21,22 @@ const (
 type Data struct {
 	Files      []File
 	Properties []map[string]string // of the commands SET
+	Commands   []Command           // of MAP
+	Protocols  []Protocol
+	Prefix     []byte // the script before OP_RETURN and the opcode before it
+}
+
+// Command is a command of MAP.
+type Command struct {
+	Name       string            // SET, DEL, ADD or SELECT
+	Properties map[string]string // of SET
+}
+
+// Protocol is a part of the data.
+type Protocol struct {
+	Name   string // its first push
+	Script []byte // the rest
+	At     int    // the offset of the name in the output script
 }
 
 // File is a file of the protocol B.
@@ -32,16 +48,24 @@ type File struct {
 // ReadData reads the protocols after the first OP_RETURN of a script, which are separated by the push "|".
 func ReadData(script []byte) (d Data) {
 	rest, ok := afterReturn(script)
+	if start := len(script) - len(rest) - 1; ok && start > 0 {
+		d.Prefix = script[:start-1]
+	}
 	for ok && len(rest) > 0 {
 		_, name, body, valid := block.NextOp(rest)
 		if !valid {
 			return d
 		}
 		part, next := untilSeparator(body)
+		d.Protocols = append(d.Protocols, Protocol{string(name), part, len(script) - len(rest)})
 		switch string(name) {
 		case mapProtocol:
-			if m := readMap(part); m != nil {
-				d.Properties = append(d.Properties, m)
+			c, ok := readCommand(part)
+			if !ok {
+				break
+			}
+			if d.Commands = append(d.Commands, c); c.Name == setCommand {
+				d.Properties = append(d.Properties, c.Properties)
 			}
 		case fileProtocol:
 			if f, ok := readFile(part); ok {
@@ -83,24 +107,25 @@ func untilSeparator(script []byte) (part, next []byte) {
 	return script, nil
 }
 
-// readMap returns the properties of the command SET; nil: it is not SET.
-func readMap(script []byte) map[string]string {
-	_, command, rest, ok := block.NextOp(script)
-	if len(script) < minMap || !ok || string(command) != setCommand {
-		return nil
+// readCommand reads a command of MAP.
+func readCommand(script []byte) (c Command, ok bool) {
+	_, name, rest, ok := block.NextOp(script)
+	if len(script) < minMap || !ok {
+		return c, false
 	}
-	m := map[string]string{}
-	for {
+	c = Command{string(name), map[string]string{}}
+	for c.Name == setCommand {
 		_, name, after, ok := block.NextOp(rest)
 		if !ok {
-			return m
+			break
 		}
 		_, value, next, ok := block.NextOp(after)
 		if !ok {
-			return m
+			break
 		}
-		m[property(name)], rest = property(value), next
+		c.Properties[property(name)], rest = property(value), next
 	}
+	return c, true
 }
 
 // property returns a text without the character 0, also if it is written as an escape.

@@ -41,12 +41,16 @@ const (
 	tokenType     = "application/bsv-20"
 	tokenProtocol = "bsv-20"
 	maxDecimals   = 18
+
+	// maxJSON is the size of the largest operation in bytes. The protocol has no limit; a parsed document takes several times
+	// its size in memory.
+	maxJSON = 1 << 20
 )
 
 // ReadToken returns the operation of an inscription; nil if it has none, or an invalid one. A token that is not named by
 // its canonical id is unknown, which no input has.
 func ReadToken(in *Inscription) *TokenOp {
-	if in == nil || in.Type != tokenType {
+	if in == nil || in.Type != tokenType || len(in.Content) > maxJSON {
 		return nil
 	}
 	var data map[string]any

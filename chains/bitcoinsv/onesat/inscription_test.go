@@ -22,8 +22,10 @@ func push(script, data []byte) []byte {
 		script = append(script, byte(n))
 	case n < 0x100:
 		script = append(script, 0x4c, byte(n))
-	default:
+	case n < 0x10000:
 		script = append(script, 0x4d, byte(n), byte(n>>8))
+	default:
+		script = append(script, 0x4e, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
 	}
 	return append(script, data...)
 }
@@ -77,6 +79,21 @@ func TestInscriptions(t *testing.T) {
 			!bytes.Equal(got.Prefix, c.want.Prefix) || !bytes.Equal(got.Suffix, c.want.Suffix) || (got.Suffix == nil) != (c.want.Suffix == nil) {
 			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
 		}
+	}
+}
+
+// An operation has at most 1 MiB of JSON.
+func TestTheSizeOfAnOperationIsLimited(t *testing.T) {
+	of := func(size int) *onesat.TokenOp {
+		text := `{"p":"bsv-20","op":"deploy+mint","amt":"5","x":""}`
+		text = strings.Replace(text, `""`, `"`+strings.Repeat("a", size-len(text))+`"`, 1)
+		return onesat.ReadToken(onesat.ReadInscription(envelope("application/bsv-20", text)))
+	}
+	if got := of(1 << 20); got == nil || got.Amount != 5 {
+		t.Errorf("1 MiB: %+v", got)
+	}
+	if got := of(1<<20 + 1); got != nil {
+		t.Errorf("a byte more: %+v", got)
 	}
 }
 
