@@ -205,6 +205,8 @@ type compared struct {
 	Place string // of the template
 }
 
+const mostCompared = 5 // transactions in each list
+
 // compare adds the comparison of a block with the projected one, if the mempool was complete when it arrived.
 func (v *visit) compare(b *blockBody) error {
 	if v.chain.Mempool == nil {
@@ -234,10 +236,10 @@ func (v *visit) compare(b *blockBody) error {
 		unknown--
 	}
 	c.Stats = append(c.Stats, stat{Name: "Not in the mempool", Value: humanize.Plural(max(0, unknown), "transaction"), Note: "without the coinbase"})
-	for _, t := range a.MissingTxs {
+	for _, t := range a.MissingTxs[:min(len(a.MissingTxs), mostCompared)] {
 		c.Missing = append(c.Missing, compared{Hash: v.TxLink(v.chain.Model.FormatHash(t.ID)), Fee: v.Amount(strconv.FormatUint(t.Fee, 10)), Rate: v.rateOf(t.Rate)})
 	}
-	for _, t := range a.AddedTxs {
+	for _, t := range a.AddedTxs[:min(len(a.AddedTxs), mostCompared)] {
 		row := compared{Hash: v.TxLink(v.chain.Model.FormatHash(t.ID)), Fee: v.Amount(strconv.FormatUint(t.Fee, 10)), Rate: v.rateOf(t.Rate),
 			Place: "after all projected blocks"}
 		if t.Block > 0 {

@@ -52,7 +52,10 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 	if t == nil {
 		err := v.gone(v.overlay.Gone(id), hash, unknown)
 		p := v.site.errorPage(v.req, err)
-		p.Volatile, p.Body.(*failure).Replaced = true, v.replacements(id)
+		p.Volatile = true
+		if f := p.Body.(*failure); v.overlay.Gone(id) != nil {
+			f.Replaced, f.Try = v.replacements(id), nil // it exists
+		}
 		return p, nil
 	}
 	b := &unconfirmedBody{}

@@ -41,7 +41,7 @@ type AuditTx struct {
 
 const (
 	// AuditTxs is the maximum number of transactions in each list of an [Audit].
-	AuditTxs = 20
+	AuditTxs = 10
 
 	keptAudits = 1008 // a week of Bitcoin
 )

@@ -38,9 +38,11 @@ type Cell struct {
 const (
 	mapWide = 1200
 	mapTall = 480
+	mapLow  = 200 // height with few cells
 
-	mostCells   = 400 // that are drawn; the smaller ones of a group are one rectangle
-	mostPointed = 32  // with a text and a link
+	fewCells    = 24
+	mostCells   = 360 // that are drawn; several of the smaller ones of a group are one rectangle
+	mostPointed = 16  // with a text and a link
 )
 
 // box is a rectangle.
@@ -63,10 +65,12 @@ func (m *Treemap) HTML() (template.HTML, error) {
 	f := struct {
 		*Treemap
 		Wide, Tall int
+		Few        bool
+		Joined     bool // a rectangle can be several cells
 		Groups     []shown
 		Pointed    []pointed
 	}{Treemap: m, Wide: mapWide, Tall: mapTall}
-	whole := 0.0
+	whole, count := 0.0, 0
 	var groups []Group
 	var sums []float64
 	for _, g := range m.Groups {
@@ -79,15 +83,19 @@ func (m *Treemap) HTML() (template.HTML, error) {
 		for _, c := range g.Cells {
 			sum += c.Size
 		}
-		whole += sum
+		whole, count = whole+sum, count+len(g.Cells)
 		groups, sums = append(groups, g), append(sums, sum)
 	}
 	if whole == 0 {
 		return "", nil
 	}
-	for i, area := range squarify(sums, box{0, 0, mapWide, mapTall}) {
+	if f.Few = count <= fewCells; f.Few {
+		f.Tall = mapLow
+	}
+	for i, area := range squarify(sums, box{0, 0, mapWide, float64(f.Tall)}) {
 		g := &groups[i]
 		cells := merged(g.Cells, max(1, int(mostCells*sums[i]/whole)))
+		f.Joined = f.Joined || len(cells) < len(g.Cells)
 		sizes := make([]float64, len(cells))
 		for j, c := range cells {
 			sizes[j] = c.Size
@@ -113,16 +121,23 @@ func (m *Treemap) HTML() (template.HTML, error) {
 	return execute("treemap", f)
 }
 
-// merged returns at most n cells, which are sorted by size: the smaller ones are one cell without text.
+// merged returns at most n cells, which are sorted by size: half of them are the largest ones, and each other is a number
+// of smaller ones, without text.
 func merged(cells []Cell, n int) []Cell {
 	if len(cells) <= n {
 		return cells
 	}
-	rest := Cell{}
-	for _, c := range cells[n-1:] {
-		rest.Size += c.Size
+	keep := n / 2
+	all, rest := slices.Clone(cells[:keep]), cells[keep:]
+	for part := range slices.Chunk(rest, (len(rest)+n-keep-1)/(n-keep)) {
+		sum := Cell{}
+		for _, c := range part {
+			sum.Size += c.Size
+		}
+		all = append(all, sum)
 	}
-	return append(slices.Clone(cells[:n-1]), rest)
+	slices.SortStableFunc(all, func(a, b Cell) int { return cmp.Compare(b.Size, a.Size) })
+	return all
 }
 
 // squarify divides a rectangle in proportion to sizes, in rows along its shorter side. A row gets the next size as long
