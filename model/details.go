@@ -106,12 +106,14 @@ type Withdrawal struct {
 
 // Redeemer is the argument of a script and the limits of its execution.
 type Redeemer struct {
-	Purpose string           `json:"purpose"`          // spend, mint, cert, reward, vote, propose, guard
-	Index   uint64           `json:"index"`            // in the sorted inputs, policies and so on
-	Output  *OutputReference `json:"output,omitempty"` // that the input spends, if the purpose is spend
+	Purpose string           `json:"purpose"`               // spend, mint, cert, reward, vote, propose, guard
+	Index   uint64           `json:"index"`                 // in the sorted inputs, policies and so on
+	Output  *OutputReference `json:"output,omitempty"`      // that the input spends, if the purpose is spend
+	Script  string           `json:"script_hash,omitempty"` // absent if it is unknown
 	Data    EncodedValue     `json:"data"`
 	Memory  uint64           `json:"memory"` // limits
 	Steps   uint64           `json:"steps"`
+	Fee     string           `json:"fee,omitempty"` // for the limits, part of the fee of the transaction; public networks only
 }
 
 // ScriptDetails is a script: a reference script or a witness.

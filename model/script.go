@@ -1,5 +1,12 @@
 package model
 
+// ScriptPrinter is a chain that writes scripts as text.
+type ScriptPrinter interface {
+	// PrintScript returns a script as readable text of at most most bytes, empty if it is malformed or the chain does not
+	// write scripts of this language ([ScriptDetails.Language]). whole: the text is not cut.
+	PrintScript(language string, code []byte, most int) (text string, whole bool)
+}
+
 // Scripter is a chain whose outputs are locked by scripts, some of which have an address.
 type Scripter interface {
 	// AddressScript returns the output script that an address pays to. Its errors are of kind [Usage], code bad_address

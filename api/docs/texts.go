@@ -469,6 +469,8 @@ var propertyDocs = map[string]string{
 	"Redeemer.purpose":                    "`spend`, `mint`, `cert`, `reward`, `vote`, `propose` or `guard`.",
 	"Redeemer.index":                      "The position among the sorted inputs, policies, certificates and so on.",
 	"Redeemer.output":                     "The output that the input spends, if the purpose is `spend`.",
+	"Redeemer.script_hash":                "The script that it is for. Absent if it is unknown, such as without an index of addresses.",
+	"Redeemer.fee":                        "The part of the fee for these limits, in lovelace. Public networks only.",
 	"Redeemer.data":                       "The argument.",
 	"Redeemer.memory":                     "Limit of memory units.",
 	"Redeemer.steps":                      "Limit of CPU steps.",

@@ -132,6 +132,7 @@ func New(o Options) (http.Handler, error) {
 		for _, r := range routes {
 			mux.HandleFunc(base+r.pattern, s.reading(s.chainPage(c, r.page)))
 		}
+		mux.HandleFunc(base+"/tx/{hash}/inscription/{number}", s.reading(s.inscription(c)))
 		mux.HandleFunc(base+"/search", s.reading(s.chainPage(c, (*visit).search), http.MethodPost))
 		if s.API != nil {
 			mux.HandleFunc(base+"/broadcast", s.reading(s.broadcast(c), http.MethodPost))

@@ -10,9 +10,13 @@ import (
 type naming struct {
 	v     *visit
 	known map[string]*query.AssetAnswer
+	most  int // assets of an output
+	room  int // for paths of long addresses
 }
 
-func (v *visit) naming() *naming { return &naming{v, map[string]*query.AssetAnswer{}} }
+func (v *visit) naming() *naming {
+	return &naming{v, map[string]*query.AssetAnswer{}, rowAssets, ownerRoom}
+}
 
 // entry formats an amount of an asset. After the first [assetNames] assets it has no name and no decimals.
 func (n *naming) entry(id, amount string) (assetAmount, error) {

@@ -16,17 +16,22 @@ type outputBody struct {
 	Input  string // of the spending transaction
 }
 
+// outputAssets is the number of assets on the page of an output.
+const outputAssets = 200
+
 // output is the page of an output, by TX:N or by the id that its chain has for it.
 func (v *visit) output() (*page, error) {
 	o, err := v.Output(v.ctx, v.req.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	row, err := v.outputRow(o, v.naming())
+	n := v.naming()
+	n.most = outputAssets
+	row, err := v.outputRow(o, n)
 	if err != nil {
 		return nil, err
 	}
-	row.Fields = v.detailer().OutputFields(o)
+	row.Fields = v.detailer().Whole().OutputFields(o)
 	b := &outputBody{outputRow: row, Tx: v.TxLink(o.Tx), Number: o.Index, Block: v.HeightLink(o.Height), Time: o.BlockTime, Depth: o.Confirmations}
 	for _, x := range v.chain.Model.Indexes() {
 		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)
@@ -34,9 +39,9 @@ func (v *visit) output() (*page, error) {
 	if o.SpentBy != nil && o.SpentBy.Value != nil {
 		b.Input = humanize.Count(o.SpentBy.Value.Input)
 	}
-	n := humanize.Count(o.Index)
+	number := humanize.Count(o.Index)
 	return &page{Kind: "output", Title: "Output " + row.Ref.Text, JSON: v.api("output", row.Ref.Text), Section: "blocks", Body: b,
 		LacksRaw:    b.Depth > 0 && v.lacksRaw(),
-		Description: "Output " + n + " of a " + titleOf(v.chain.Model) + " transaction: " + row.Value.String() + ".",
-		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + n}}}, nil
+		Description: "Output " + number + " of a " + titleOf(v.chain.Model) + " transaction: " + row.Value.String() + ".",
+		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + number}}}, nil
 }

@@ -1,8 +1,10 @@
 package explorer
 
 import (
+	"encoding/hex"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/api/explorer/details"
@@ -13,8 +15,11 @@ import (
 )
 
 const (
-	rowsPage   = 100     // inputs and outputs per page
-	rawShown   = 8 << 10 // maximum size of a transaction shown in hex
+	rowsPage   = 30      // inputs and outputs per page
+	rowAssets  = 5       // assets of an input or output in a list
+	ownerLong  = 200     // characters of an address in a list, in which a longer one is shown in part
+	ownerRoom  = 16_000  // characters of the paths of such addresses on a page
+	rawShown   = 4 << 10 // maximum size of a transaction shown in hex
 	assetNames = 40      // assets per page with name and decimals
 )
 
@@ -49,10 +54,12 @@ type outputRow struct {
 	Value   amount
 	Owner   []ownerLink // values of the most important index
 	Assets  []assetAmount
+	More    int   // assets that are not in Assets
 	Spent   *link // nil: unspent or unknown
 	Height  link  // of the spending transaction
 	Unspent bool
 	Created uint32 // height
+	Fee     bool   // the output is the fee
 }
 
 // ownerLink is a value of an index that an output has.
@@ -163,7 +170,11 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	}
 	b.InPager, b.OutPager = inPager.at("inputs"), outPager.at("outputs")
 	n, d := v.naming(), v.detailer()
-	b.Sections = d.Sections(a)
+	d.Inscription = func(number int) string { return v.URL("tx", a.Hash, "inscription", strconv.Itoa(number)) }
+	if err := v.findScripts(d, a); err != nil {
+		return err
+	}
+	b.Sections = d.Sections(a, details.InscriptionsOf(v.chain.Model, a))
 	for _, in := range a.Inputs[inFrom:inTo] {
 		row, err := v.outputRow(&in.Output, n)
 		if err != nil {
@@ -202,6 +213,8 @@ func (v *visit) detailer() *details.Writer {
 	return details.New(details.Links{
 		Amount: func(n string) string { return v.Amount(n).String() },
 		Output: func(ref string) string { return v.URL("output", ref) },
+		Print:  v.printScript,
+		Spent:  v.spentScript,
 		Stake: func(address string) string {
 			const index = "stake_credential"
 			states, err := v.IndexStates(v.ctx)
@@ -213,9 +226,70 @@ func (v *visit) detailer() *details.Writer {
 	})
 }
 
+// printScript returns a script in hex as text; empty if the chain does not write such scripts.
+func (v *visit) printScript(language, digits string, most int) (text string, whole bool) {
+	printer, ok := v.chain.Model.(model.ScriptPrinter)
+	code, err := hex.DecodeString(digits)
+	if !ok || err != nil {
+		return "", false
+	}
+	return printer.PrintScript(language, code, most)
+}
+
+// spentScript returns the script that the address of an output stands for; nil: it has none.
+func (v *visit) spentScript(o *query.OutputAnswer) []byte {
+	chain, ok := v.chain.Model.(model.Scripter)
+	address, is := o.Keys["address"].(string)
+	if !ok || !is {
+		return nil
+	}
+	script, _ := chain.AddressScript(address) // nil for an address without a script
+	return script
+}
+
+// scriptReads is the number of outputs in which a page looks for the scripts of redeemers.
+const scriptReads = 10
+
+// findScripts adds the scripts of redeemers that are in outputs, first in outputs that the transaction reads, then in
+// outputs that it spends.
+func (v *visit) findScripts(d *details.Writer, a *query.TxAnswer) error {
+	missing := d.Known(a)
+	outputs := slices.Clone(a.ReferenceInputs)
+	for i := range a.Inputs {
+		if len(missing) == 0 || len(outputs) > scriptReads {
+			break
+		}
+		outputs = append(outputs, model.OutputReference{Tx: a.Inputs[i].Output.Tx, Index: a.Inputs[i].Output.Index})
+	}
+	for _, ref := range outputs[:min(len(outputs), scriptReads)] {
+		if len(missing) == 0 {
+			break
+		}
+		text := query.OutputRef(ref.Tx, ref.Index)
+		o, err := v.Output(v.ctx, text)
+		if kind, _ := model.KindOf(err); kind == model.NotFound {
+			continue // an output that no block has, of a transaction whose scripts failed
+		}
+		if err != nil {
+			return err
+		}
+		if o.OutputDetails != nil && o.ScriptRef != nil {
+			d.Add(o.ScriptRef, text)
+			missing = slices.DeleteFunc(missing, func(hash string) bool { return hash == o.ScriptRef.Hash })
+		}
+	}
+	return nil
+}
+
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.Amount(o.Value), Owner: v.owner(o), Created: o.Height}
-	for _, e := range o.Assets {
+	fee := v.chain.Model.Traits().FeeAddress
+	row.Fee = fee != "" && len(row.Owner) > 0 && row.Owner[0].Text == fee
+	for i, e := range o.Assets {
+		if i == n.most {
+			row.More = len(o.Assets) - i
+			break
+		}
 		entry, err := n.entry(e.Asset, e.Amount)
 		if err != nil {
 			return row, err
@@ -224,6 +298,18 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 			entry.Action = "minted"
 		}
 		row.Assets = append(row.Assets, entry)
+	}
+	if n.most == rowAssets { // a list
+		for i := range row.Owner {
+			o := &row.Owner[i]
+			if len(o.Text) <= ownerLong {
+				continue
+			}
+			o.Text = format.Abbreviate(o.Text, ownerLong/2, nameEnds)
+			if n.room -= len(o.URL); n.room < 0 {
+				o.URL = row.Ref.URL // the page of the output has the link
+			}
+		}
 	}
 	switch {
 	case o.SpentBy == nil:

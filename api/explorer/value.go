@@ -42,8 +42,11 @@ type valueBody struct {
 	Grouped    bool   // Held are the assets of the value itself, such as a minting policy
 	Uncounted  string // why there is no balance
 	Last       *lastSeen
-	Others     []ownerLink // values of other indexes that all shown outputs share
-	Wallet     *walletPart // nil: one value
+	Others     []ownerLink  // values of other indexes that all shown outputs share
+	Also       []ownerLink  // pages of the same value in other indexes
+	Events     []eventRow   // newest certificates and withdrawals that name it
+	Account    *accountPart // state of an account, as the node has it; nil: none, or unknown
+	Wallet     *walletPart  // nil: one value
 	Chart      template.HTML
 	ChartNote  string // start of the chart, or why there is none
 
@@ -56,6 +59,9 @@ type valueBody struct {
 
 	History      []movementRow
 	Period       period // of History and Chart
+	Filter       filter // of History
+	Searched     string // transactions that were read for the filter, if there are more; empty: all of the page
+	Assetless    bool   // the chain has no assets
 	CSV          string // path of the same list
 	CSVRows      string // how many transactions it has; empty: unknown
 	Pager        pager
@@ -83,6 +89,8 @@ type movementRow struct {
 	After  *amount // balance after it; nil: unknown
 	Moved  []assetAmount
 	More   int // other assets
+
+	Parties parties
 }
 
 // address is the page of a value of the index address.
@@ -127,8 +135,12 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	selected, err := v.filter()
+	if err != nil {
+		return nil, err
+	}
 	here := v.ValueLink(index, value)
-	b := &valueBody{Index: index, Heading: format.Capital(format.Words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen, Period: when}
+	b := &valueBody{Filter: selected, Assetless: v.assetless(), Index: index, Heading: format.Capital(format.Words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen, Period: when}
 	p := &page{Kind: "value", Title: format.Capital(format.Words(index)) + " " + format.Short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + format.Words(index) + " " + format.Short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), format.Words(index)}, {Text: format.Short(value)}}}
@@ -162,7 +174,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		b.Part = "outputs"
 		return p, cmp.Or(r.forms(), r.outputs(cursorOf(after)))
 	}
-	if after := v.query("history"); after != "" || when.Set() {
+	if after := v.query("history"); after != "" || when.Set() || selected.Set() {
 		b.Part = "history"
 		if err := cmp.Or(r.forms(), r.history(cursorOf(after))); err != nil || after != "" {
 			return p, err

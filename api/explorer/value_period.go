@@ -40,8 +40,8 @@ func (v *visit) period() (p period, err error) {
 // Set reports whether the period is limited.
 func (p period) Set() bool { return p.Range != query.Range{} }
 
-// Query returns the period as a query of a URL.
-func (p period) Query() string {
+// values returns the period as the query of a URL.
+func (p period) values() url.Values {
 	q := url.Values{}
 	if p.From != "" {
 		q.Set("from", p.From)
@@ -49,7 +49,7 @@ func (p period) Query() string {
 	if p.To != "" {
 		q.Set("to", p.To)
 	}
-	return q.Encode()
+	return q
 }
 
 // historyCSV serves the whole history of a value as a CSV file, newest first: /v1 streams it.

@@ -69,7 +69,7 @@ func (r *valueReader) all() error {
 		return err
 	}
 	r.lastSeen()
-	return r.chart()
+	return cmp.Or(r.events(), r.account(), r.chart())
 }
 
 // lastSeen sets the newest transaction, or else the newest output.
@@ -181,7 +181,13 @@ func (r *valueReader) outputs(after string) error {
 // history reads a page of transactions, newest first.
 func (r *valueReader) history(after string) error {
 	b := r.body
-	a, err := r.movements(query.Page{Limit: valueRows, After: after, Descending: true})
+	read := func(after string) (*query.HistoryAnswer, error) {
+		return r.movements(query.Page{Limit: valueRows, After: after, Descending: true})
+	}
+	if b.Filter.Set() {
+		read = r.filtered
+	}
+	a, err := read(after)
 	if err != nil {
 		return err
 	}
@@ -189,15 +195,15 @@ func (r *valueReader) history(after string) error {
 		b.Unlisted = "History not available: there are too many outputs."
 		return nil
 	}
-	b.Pager = partPager(b.Whole.URL, b.Period.Query(), "history", after, a.Next)
-	if r.site.API != nil {
+	b.Pager = partPager(b.Whole.URL, b.listQuery(), "history", after, a.Next)
+	if r.site.API != nil && !b.Filter.Set() { // the file is the whole history of the period
 		b.CSV = b.Whole.URL + "/history.csv"
-	}
-	if q := b.Period.Query(); q != "" && b.CSV != "" {
-		b.CSV += "?" + q
-	}
-	if err := r.countRows(a, after); err != nil {
-		return err
+		if q := b.Period.values(); len(q) > 0 {
+			b.CSV += "?" + q.Encode()
+		}
+		if err := r.countRows(a, after); err != nil {
+			return err
+		}
 	}
 	n := r.naming()
 	b.Running = len(a.Txs) > 0 && a.Txs[0].Balance != ""
@@ -233,7 +239,7 @@ func (r *valueReader) history(after string) error {
 		b.History = append(b.History, row)
 	}
 	r.recent = a
-	return nil
+	return r.addParties(b.History)
 }
 
 // countRows sets the number of transactions of the history, if it is known by now. That of a period is known with the chart.

@@ -2,12 +2,15 @@ package bitcoin
 
 import (
 	"bytes"
+	"encoding/hex"
 	"reflect"
 	"strings"
 	"testing"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testrun"
+	"birthmark/model"
 )
 
 // envelope returns a script with an inscription of these parts.
@@ -96,5 +99,62 @@ func TestHostileScriptsTakeLinearTime(t *testing.T) {
 		if len(pushes) > block.MaxEntries {
 			t.Errorf("%s: %d pushes", c.name, len(pushes))
 		}
+	}
+}
+
+// The inscriptions of a transaction's details are the ones that indexes read from its bytes.
+func TestInscriptionsOfDetails(t *testing.T) {
+	c, err := New("mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const typed, hello = "\x01\x01\x0atext/plain", "\x00\x02hi"
+	one, two := hex.EncodeToString(envelope(typed, hello)), hex.EncodeToString(append(envelope(typed), envelope(hello, "\x02ya")...))
+	witness := func(items ...string) *model.InputDetails { return &model.InputDetails{Witness: items} }
+	script := func(digits string) *model.OutputDetails { return &model.OutputDetails{Script: &digits} }
+	inputs := []*model.InputDetails{nil, witness(), witness(one), witness("aa", one, "c0"), witness(one, "aa"), witness("ff", two, "c1", "5001"), witness(one, "50")}
+	outputs := []*model.OutputDetails{nil, {}, script(one), script("6a"), script(two + "ac")}
+	got := c.(model.InscriptionReader).Inscriptions(inputs, outputs)
+	want := []model.Inscription{
+		{Position: 3, Number: 0, Type: "text/plain", Content: []byte("hi")},
+		{Position: 4, Number: 1, Type: "text/plain", Content: []byte("hi")},
+		{Position: 5, Number: 2, Type: "text/plain"},
+		{Position: 5, Number: 3, Content: []byte("hiya")},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%+v", got)
+	}
+	for i := range want {
+		if !bytes.Equal(got[i].Content, want[i].Content) {
+			t.Errorf("%d: %q, expected %q", i, got[i].Content, want[i].Content)
+		}
+		if got[i].Content = want[i].Content; !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("%d: %+v, expected %+v", i, got[i], want[i])
+		}
+	}
+	for i, in := range inputs {
+		if in == nil {
+			continue
+		}
+		var raw []byte
+		for _, digits := range in.Witness {
+			item, err := hex.DecodeString(digits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw = append(append(raw, byte(len(item))), item...)
+		}
+		leaf := ""
+		block.EachWitness(append([]byte{byte(len(in.Witness))}, raw...), 0, 1, func(_ int, items block.WitnessItems) {
+			leaf = hex.EncodeToString(block.LeafScript(items))
+		})
+		if got := leafOf(in.Witness); got != leaf {
+			t.Errorf("input %d: the leaf is %s, expected %s", i, got, leaf)
+		}
+	}
+	old := &chain{net: &params.Network{Coin: &params.Spec{Format: &block.Format{}}}}
+	inOutputs := old.Inscriptions(inputs, outputs)
+	if len(inOutputs) != 3 || !inOutputs[0].Output || inOutputs[0].Position != 2 || inOutputs[2].Position != 4 {
+		t.Errorf("a coin without witnesses: %+v", inOutputs)
 	}
 }

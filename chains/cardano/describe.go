@@ -15,14 +15,14 @@ import (
 
 // Keys of a transaction body that only details use.
 const (
-	bodyInputs       = 0
 	bodyCertificates = 4
 	bodyWithdrawals  = 5
 	bodyCollateral   = 13
 )
 
-// DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details.
-func (c *chain) DescribeTx(raw []byte, _, _ []map[string]any) (*model.TxDescription, error) {
+// DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details. The scripts of redeemers for inputs
+// need the addresses of the inputs, or their payment credentials.
+func (c *chain) DescribeTx(raw []byte, inputs, _ []map[string]any) (*model.TxDescription, error) {
 	tx, err := ledger.ReadRaw(raw)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (c *chain) DescribeTx(raw []byte, _, _ []map[string]any) (*model.TxDescript
 	}
 	d.Withdrawals = c.withdrawals(v.item(bodyWithdrawals))
 	d.Certificates = c.certificates(v.item(bodyCertificates))
-	describeWitnesses(&d.TxDetails, tx.Witnesses, v.spent())
+	c.describeWitnesses(&d.TxDetails, tx, inputs)
 	d.Outputs = make([]model.OutputDetails, len(tx.Outputs))
 	for i := range tx.Outputs {
 		describeOutput(&d.Outputs[i], &tx.Outputs[i])
@@ -111,30 +111,65 @@ func (c *chain) withdrawals(item []byte) (all []model.Withdrawal) {
 	return all
 }
 
-// spent returns the regular inputs in the order in which redeemers count them.
-func (v *view) spent() []model.Input {
-	inputs := ledger.Outpoints(v.item(bodyInputs))
-	ledger.SortInputs(inputs)
-	return inputs
-}
-
-// describeWitnesses adds datums, redeemers and scripts. inputs are sorted.
-func describeWitnesses(d *model.TxDetails, raw []byte, inputs []model.Input) {
-	witnesses := ledger.ReadWitnesses(raw)
+// describeWitnesses adds datums, redeemers and scripts. spent are the values of the spent outputs.
+func (c *chain) describeWitnesses(d *model.TxDetails, tx *ledger.RawTx, spent []map[string]any) {
+	witnesses := ledger.ReadWitnesses(tx.Witnesses)
 	for _, datum := range witnesses.Datums {
 		d.Datums = append(d.Datums, plutusValue(datum))
 	}
 	for _, s := range witnesses.Scripts {
 		d.Scripts = append(d.Scripts, scriptDetails(s))
 	}
-	for _, r := range witnesses.Redeemers {
+	if len(witnesses.Redeemers) == 0 {
+		return
+	}
+	b, _ := body.Read(tx.Body) // of a malformed body the parts before the fault
+	address := c.spentAddresses(tx, b.Inputs, spent)
+	for i := range witnesses.Redeemers {
+		r := &witnesses.Redeemers[i]
 		data := plutusValue(r.Data)
 		data.Hash = ""
 		redeemer := model.Redeemer{Purpose: r.PurposeName(), Index: r.Index, Data: data, Memory: r.Memory, Steps: r.Steps}
-		if r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(inputs)) {
-			in := inputs[r.Index]
+		redeemer.Script = hex.EncodeToString(b.ScriptOf(r, address))
+		if c.net.Public() {
+			redeemer.Fee = r.Fee()
+		}
+		if r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(b.Inputs)) {
+			in := b.Inputs[r.Index]
 			redeemer.Output = &model.OutputReference{Tx: in.Tx.String(), Index: int(in.Index)}
 		}
 		d.Redeemers = append(d.Redeemers, redeemer)
+	}
+}
+
+// spentAddresses returns a function of the address of an input: a stored address, or one with the same payment
+// credential. It is nil if it is unknown, such as those of the inputs of a failed transaction, which spent the collateral.
+// spent are the values of the outputs that the transaction spends.
+func (c *chain) spentAddresses(tx *ledger.RawTx, inputs []model.Input, spent []map[string]any) func(i uint64) []byte {
+	type outpoint struct {
+		tx    model.Hash
+		index uint32
+	}
+	known := map[outpoint]map[string]any{}
+	for i, in := range tx.Inputs {
+		if len(spent) == len(tx.Inputs) {
+			known[outpoint{in.Tx, in.Index}] = spent[i]
+		}
+	}
+	return func(i uint64) []byte {
+		if i >= uint64(len(inputs)) {
+			return nil
+		}
+		keys := known[outpoint{inputs[i].Tx, inputs[i].Index}]
+		if text, ok := keys["address"].(string); ok {
+			a, _ := address.Parse(c.net.Network, text) // nil if it is malformed
+			return a
+		}
+		if text, ok := keys["payment_credential"].(string); ok {
+			if cred, err := address.ParsePaymentCredential(c.net.Network, text); err == nil {
+				return address.Enterprise(cred)
+			}
+		}
+		return nil
 	}
 }

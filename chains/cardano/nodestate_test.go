@@ -10,6 +10,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/ledger/common"
 	"github.com/blinklabs-io/gouroboros/ledger/conway"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/node"
 	"birthmark/internal/testnode/cardanotest"
@@ -135,6 +136,19 @@ func TestAccountOfTheNode(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(a, want) {
 		t.Errorf("%+v, %v", a, err)
 	}
+	text := address.FormatStakeCredential(address.Preview, append([]byte{1}, hash...))
+	state, err := l.AccountState(t.Context(), "stake_credential", text)
+	named := &model.AccountState{Registered: true, Rewards: "1234567", Pool: address.FormatPoolHash(pool),
+		DRep: address.FormatGovernance(address.DRep, append([]byte{0}, drep...))}
+	if err != nil || !reflect.DeepEqual(state, named) {
+		t.Errorf("%+v, %v, expected %+v", state, err, named)
+	}
+	if state, err := l.AccountState(t.Context(), "address", text); err != nil || state != nil {
+		t.Errorf("an address is an account: %+v, %v", state, err)
+	}
+	if _, err := l.AccountState(t.Context(), "stake_credential", "stake1"); err == nil {
+		t.Error("an invalid account has a state")
+	}
 	// The query contains the credential, as gouroboros decodes it.
 	if q := n.Queries()[10]; !bytes.Contains(q, hash) || !bytes.Contains(q, []byte{0x82, 1, 0x58, 28}) {
 		t.Errorf("query %x", q)
@@ -148,5 +162,8 @@ func TestAccountOfTheNode(t *testing.T) {
 	n.Answers(map[int][]byte{10: empty, 22: none, 28: encoded(t, map[any]any{cred: []any{2}})})
 	if a, err := l.Account(t.Context(), 0, hash); err != nil || a.DRep == nil || a.DRep.Kind != 2 || a.DRep.Hash != nil {
 		t.Errorf("%+v, %v", a, err)
+	}
+	if state, err := l.AccountState(t.Context(), "stake_credential", text); err != nil || !reflect.DeepEqual(state, &model.AccountState{Rewards: "0", DRep: "always_abstain"}) {
+		t.Errorf("%+v, %v", state, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"birthmark/internal/testblocks"
@@ -139,5 +140,46 @@ func TestRealBlocksCoverTheFormats(t *testing.T) {
 	t.Logf("versions %v, registers %v, %d mints, %d repeated tokens", versions, registers, mints, repeated)
 	if len(versions) < 4 || len(registers) != 6 || mints == 0 {
 		t.Errorf("versions %v, registers %v, %d mints", versions, registers, mints)
+	}
+}
+
+// The trees of real boxes have a text that is whole.
+func TestRealTreesAreText(t *testing.T) {
+	c, err := New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	print := func(tree []byte) (string, bool) { return c.(model.ScriptPrinter).PrintScript("ErgoTree", tree, 1<<20) }
+	seen := map[string]bool{}
+	for _, f := range realFiles {
+		for _, b := range realBlocks(t, []string{indexAddress}, f.path...) {
+			for _, tx := range b.Txs {
+				for _, o := range tx.Outputs {
+					if len(o.Keys) == 0 || seen[string(o.Keys[0].Value)] {
+						continue
+					}
+					seen[string(o.Keys[0].Value)] = true
+					tree := AddressTree(o.Keys[0].Value)
+					if text, whole := print(tree); !whole || strings.Count(text, "{") != strings.Count(text, "}") {
+						t.Errorf("%x: %q", tree, text)
+					}
+				}
+			}
+		}
+	}
+	if len(seen) < 500 {
+		t.Errorf("%d addresses", len(seen))
+	}
+	for _, file := range []string{"v3_xorof_tree_h247361.hex", "v6_unsigned_bigint_script_h210076.hex"} {
+		digits, err := os.ReadFile(testblocks.Path(t, "ergo", "arkadianet-ergo", "testnet", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, whole := print(unhexed(t, strings.TrimSpace(string(digits)))); !whole {
+			t.Errorf("%s: %q", file, text)
+		}
+	}
+	if text, _ := c.(model.ScriptPrinter).PrintScript("native", AddressTree([]byte{typeP2PK, 2: 0, 33: 0}), 1000); text != "" {
+		t.Errorf("another language: %q", text)
 	}
 }

@@ -101,8 +101,12 @@ func (w *world) redeemers(t *testing.T, tx *naiveTx, seen map[string]int) {
 		}
 	}
 	slices.Sort(policies)
+	answer, err := w.db.Tx(t.Context(), tx.Hash.String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var want []any
-	for _, r := range tx.d.Redeemers {
+	for i, r := range tx.d.Redeemers {
 		raw, err := hex.DecodeString(r.Data.Raw)
 		if err != nil {
 			t.Fatal(err)
@@ -117,10 +121,14 @@ func (w *world) redeemers(t *testing.T, tx *naiveTx, seen map[string]int) {
 		default:
 			return
 		}
+		fee := fmt.Sprint((r.Memory*577_000 + r.Steps*721 + 9_999_999) / 10_000_000)
+		if got := answer.Redeemers[i]; got.Script != script || got.Fee != fee {
+			t.Errorf("%s: the answer has the script %s and the fee %s, expected %s and %s", tx.Hash, got.Script, got.Fee, script, fee)
+		}
 		want = append(want, object{
 			"tx_index": r.Index, "purpose": r.Purpose, "script_hash": script, "redeemer_data_hash": hex.EncodeToString(hash[:]),
 			"datum_hash": hex.EncodeToString(hash[:]), "unit_mem": fmt.Sprint(r.Memory), "unit_steps": fmt.Sprint(r.Steps),
-			"fee": fmt.Sprint((r.Memory*577_000 + r.Steps*721 + 9_999_999) / 10_000_000),
+			"fee": fee,
 		})
 	}
 	slices.SortStableFunc(want, func(a, b any) int { return int(a.(object)["tx_index"].(uint64)) - int(b.(object)["tx_index"].(uint64)) })

@@ -3,7 +3,6 @@ package details
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,18 +17,33 @@ import (
 )
 
 // Field is a part of a serialized transaction.
-type Field struct{ Name, Text string }
+type Field struct {
+	Name, Text string
+	URL        string // of the text; empty: none
+	Tree       *Node  // in place of a text
+}
 
 const (
 	maxField   = 2000      // characters of a field that a page shows
 	maxWitness = 20        // witness items of an input that a page shows
-	room       = 24 * 1024 // characters of all details on a page, so that it stays small
+	room       = 24 * 1024 // characters of all details on a page with their markup, so that it stays small
+	fieldRoom  = 60        // characters of markup of a field
 )
 
 // Writer writes the details of a page, up to a number of characters.
 type Writer struct {
 	Links
-	left int
+	Fee     string            // of the transaction; empty: unknown
+	Scripts map[string]Script // that redeemers are for, by hash
+	left    int
+	most    int // characters of a script's text
+}
+
+// Script is where a script is and what it is.
+type Script struct {
+	Language string
+	Size     int    // bytes
+	Output   string // that has it as its reference script; empty: the transaction has it
 }
 
 // Links are functions of the page.
@@ -37,10 +51,25 @@ type Links struct {
 	Amount func(n string) string       // formats an amount of the chain's coin
 	Output func(ref string) string     // path of the page of an output
 	Stake  func(address string) string // path of the page of a stake address; empty: it has none
+
+	// Inscription is the path of the content of an inscription.
+	Inscription func(number int) string
+
+	// Spent returns the script of an output that an input spends; nil: unknown.
+	Spent func(*query.OutputAnswer) []byte
+
+	// Print returns a script in hex as text, empty if it cannot be read.
+	Print func(language, digits string, most int) (text string, whole bool)
 }
 
 // New returns the writer of a page.
-func New(l Links) *Writer { return &Writer{l, room} }
+func New(l Links) *Writer { return &Writer{Links: l, left: room, most: scriptRoom} }
+
+// Whole makes the writer one of a page of one output, which has room for all of a script.
+func (d *Writer) Whole() *Writer {
+	d.most = wholeRoom
+	return d
+}
 
 // Field appends a field, shortened if it is long; without text it appends nothing.
 func (d *Writer) Field(fields []Field, name, text string) []Field {
@@ -50,72 +79,24 @@ func (d *Writer) Field(fields []Field, name, text string) []Field {
 	most := min(maxField, d.left)
 	if most <= 0 {
 		if n := len(fields); n == 0 || fields[n-1].Name != "more" {
-			fields = append(fields, Field{"more", "see this page as JSON"})
+			fields = append(fields, Field{Name: "more", Text: "see this page as JSON"})
 		}
 		return fields
 	}
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	d.left -= len(text)
-	return append(fields, Field{name, text})
+	d.left -= len(name) + len(text) + fieldRoom
+	return append(fields, Field{Name: name, Text: text})
 }
 
-// Value appends the meaning of a serialized value as JSON, or else its bytes.
-func (d *Writer) Value(fields []Field, name string, v model.EncodedValue) []Field {
-	if v.Type != "" {
-		name += ", " + v.Type
-	}
-	if v.Value == nil || v.Undecoded {
-		return d.Field(fields, name, v.Raw)
-	}
-	text, isText := v.Value.(string)
-	if !isText {
-		b, err := json.Marshal(v.Value)
-		if err != nil {
-			return d.Field(fields, name, v.Raw) // impossible: it was decoded
-		}
-		text = string(b)
-	}
-	fields = d.Field(fields, name, text)
-	if b, err := hex.DecodeString(text); err == nil && isReadable(b) {
-		fields = d.Field(fields, "as text", string(b))
+// Link appends a field with a link to its page.
+func (d *Writer) Link(fields []Field, name, text, url string) []Field {
+	n := len(fields)
+	if fields = d.Field(fields, name, text); len(fields) > n && fields[n].Text == text {
+		fields[n].URL = url
 	}
 	return fields
-}
-
-// PrettyJSON returns a value as indented JSON.
-func PrettyJSON(v any) string {
-	indented := json.Marshal
-	if nesting(v, maxIndented) < maxIndented {
-		indented = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", " ") }
-	}
-	b, err := indented(v)
-	if err != nil {
-		return fmt.Sprint(v) // impossible: it was decoded
-	}
-	return string(b)
-}
-
-// maxIndented is the nesting from which JSON is not indented, as the indents would take more room than the values.
-const maxIndented = 50
-
-// nesting returns the nesting of lists and maps in a value, at most most.
-func nesting(v any, most int) (depth int) {
-	if most == 0 {
-		return 0
-	}
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			depth = max(depth, 1+nesting(e, most-1))
-		}
-	case map[string]any:
-		for _, e := range v {
-			depth = max(depth, 1+nesting(e, most-1))
-		}
-	}
-	return depth
 }
 
 // isReadable reports whether bytes are text of some length.
@@ -131,7 +112,7 @@ func (d *Writer) InputFields(in *query.InputAnswer, redeemers []model.Redeemer) 
 	for i := range redeemers {
 		r := &redeemers[i]
 		if r.Output != nil && r.Output.Tx == in.Output.Tx && r.Output.Index == in.Output.Index {
-			fields = d.Value(fields, "redeemer", r.Data)
+			fields = d.redeemer(fields, r)
 		}
 	}
 	if in.InputDetails == nil {
@@ -145,8 +126,9 @@ func (d *Writer) InputFields(in *query.InputAnswer, redeemers []model.Redeemer) 
 		fields = d.Field(fields, "sequence", text)
 	}
 	if in.ScriptSig != nil {
-		fields = d.script(fields, *in.ScriptSig)
+		fields = d.scriptOf(fields, *in.ScriptSig)
 	}
+	fields = d.inner(fields, in)
 	for i, item := range in.Witness {
 		if i == maxWitness {
 			return d.Field(fields, "witness", humanize.Count(len(in.Witness)-i)+" more items")
@@ -172,14 +154,14 @@ func (d *Writer) OutputFields(o *query.OutputAnswer) (fields []Field) {
 		if o.Type == "op_return" {
 			fields = d.Field(fields, "text", textOfPushes(*o.Script))
 		}
-		fields = d.script(fields, *o.Script)
+		fields = d.scriptOf(fields, *o.Script)
 	}
 	fields = d.Field(fields, "datum hash", o.DatumHash)
 	if o.Datum != nil {
 		fields = d.Value(fields, "datum", *o.Datum)
 	}
 	if o.ScriptRef != nil {
-		fields = d.Field(fields, "reference script, "+spaced(o.ScriptRef.Language), o.ScriptRef.Hash)
+		fields = d.scriptFields(fields, "reference script", o.ScriptRef)
 	}
 	fields = d.Field(fields, "box id", o.BoxID)
 	if o.CreationHeight != nil {
@@ -188,11 +170,11 @@ func (d *Writer) OutputFields(o *query.OutputAnswer) (fields []Field) {
 	for _, name := range slices.Sorted(maps.Keys(o.Registers)) {
 		fields = d.Value(fields, name, o.Registers[name])
 	}
-	return d.Field(fields, "ErgoTree", o.ErgoTree)
+	return d.Field(d.printed(fields, "ErgoTree as text", "ErgoTree", o.ErgoTree), "ErgoTree", o.ErgoTree)
 }
 
-// script appends a script as operations and in hex.
-func (d *Writer) script(fields []Field, digits string) []Field {
+// scriptOf appends a script as operations and in hex.
+func (d *Writer) scriptOf(fields []Field, digits string) []Field {
 	b, err := hex.DecodeString(digits)
 	if err != nil {
 		return fields
@@ -225,11 +207,14 @@ func (d *Writer) Certificate(c *model.Certificate) (fields []Field) {
 		return d.Amount(n)
 	}
 	for _, f := range []Field{
-		{"stake address", c.StakeAddress}, {"pool", c.Pool}, {"representative", spaced(c.DRep)}, {"cold credential", c.Credential},
-		{"hot credential", c.HotCredential}, {"deposit", amount(c.Deposit)}, {"pledge", amount(c.Pledge)},
-		{"cost", amount(c.Cost)}, {"margin", c.Margin}, {"rewards to", c.RewardAddress}, {"owners", strings.Join(c.Owners, " ")},
+		{Name: "stake address", Text: c.StakeAddress, URL: d.stake(c.StakeAddress)},
+		{Name: "pool", Text: c.Pool}, {Name: "representative", Text: spaced(c.DRep)},
+		{Name: "cold credential", Text: c.Credential}, {Name: "hot credential", Text: c.HotCredential},
+		{Name: "deposit", Text: amount(c.Deposit)}, {Name: "pledge", Text: amount(c.Pledge)},
+		{Name: "cost", Text: amount(c.Cost)}, {Name: "margin", Text: c.Margin},
+		{Name: "rewards to", Text: c.RewardAddress, URL: d.stake(c.RewardAddress)}, {Name: "owners", Text: strings.Join(c.Owners, " ")},
 	} {
-		fields = d.Field(fields, f.Name, f.Text)
+		fields = d.Link(fields, f.Name, f.Text, f.URL)
 	}
 	if c.Epoch != nil {
 		fields = d.Field(fields, "epoch", humanize.Count(*c.Epoch))
@@ -238,6 +223,14 @@ func (d *Writer) Certificate(c *model.Certificate) (fields []Field) {
 		fields = d.Field(fields, "bytes", c.Raw)
 	}
 	return fields
+}
+
+// stake returns the path of the page of a stake address; empty: it has none.
+func (d *Writer) stake(address string) string {
+	if address == "" || d.Stake == nil {
+		return ""
+	}
+	return d.Stake(address)
 }
 
 // spaced returns a name in words.

@@ -26,17 +26,20 @@ type Item struct {
 	Text    string // of the link
 	URL     string // empty: none
 	Fields  []Field
+
+	Content string // path of the content of an inscription; empty: the item is none
+	Picture bool   // the content is a picture
 }
 
 // Sections returns the parts of a transaction other than its inputs, outputs and mints.
-func (d *Writer) Sections(a *query.TxAnswer) (all []Section) {
+func (d *Writer) Sections(a *query.TxAnswer, inscriptions []model.Inscription) (all []Section) {
 	var now Section
-	add := func(item Item) {
+	add := func(item func() Item) { // an item that is not shown takes no room
 		if len(now.Items) == maxItems {
 			now.More++
 			return
 		}
-		now.Items = append(now.Items, item)
+		now.Items = append(now.Items, item())
 	}
 	end := func(id, title string) {
 		if len(now.Items) > 0 {
@@ -45,16 +48,24 @@ func (d *Writer) Sections(a *query.TxAnswer) (all []Section) {
 		}
 		now = Section{}
 	}
-	for _, label := range slices.Sorted(maps.Keys(a.Metadata)) {
-		add(Item{Fields: d.Field(nil, "label "+label, PrettyJSON(a.Metadata[label]))})
+	for i := range inscriptions {
+		add(func() Item { return d.inscription(a.Hash, &inscriptions[i]) })
+	}
+	end("inscriptions", "Inscriptions")
+	for _, label := range slices.SortedFunc(maps.Keys(a.Metadata), compareNames) {
+		add(func() Item { return Item{Fields: d.Tree(nil, "label "+label, a.Metadata[label])} })
 	}
 	end("metadata", "Metadata")
 	for i := range a.Certificates {
-		add(Item{Heading: spaced(a.Certificates[i].Type), Fields: d.Certificate(&a.Certificates[i])})
+		add(func() Item {
+			return Item{Heading: spaced(a.Certificates[i].Type), Fields: d.Certificate(&a.Certificates[i])}
+		})
 	}
 	end("certificates", "Certificates")
 	for _, w := range a.Withdrawals {
-		add(Item{Text: w.Address, URL: d.Stake(w.Address), Fields: d.Field(nil, "amount", d.Amount(w.Amount))})
+		add(func() Item {
+			return Item{Text: w.Address, URL: d.Stake(w.Address), Fields: d.Field(nil, "amount", d.Amount(w.Amount))}
+		})
 	}
 	end("withdrawals", "Withdrawals")
 	for _, list := range []struct {
@@ -63,35 +74,38 @@ func (d *Writer) Sections(a *query.TxAnswer) (all []Section) {
 	}{{"reference-inputs", "Reference inputs", a.ReferenceInputs}, {"collateral", "Collateral", a.Collateral}} {
 		for _, ref := range list.refs {
 			text := query.OutputRef(ref.Tx, ref.Index)
-			add(Item{Text: text, URL: d.Output(text)})
+			add(func() Item { return Item{Text: text, URL: d.Output(text)} })
 		}
 		end(list.id, list.title)
 	}
 	for _, r := range a.Redeemers {
-		fields := d.Field(nil, "limits", humanize.Count(r.Memory)+" memory units, "+humanize.Count(r.Steps)+" steps")
-		if r.Output != nil { // its input shows the data
-			text := query.OutputRef(r.Output.Tx, r.Output.Index)
-			add(Item{Heading: r.Purpose, Text: text, URL: d.Output(text), Fields: fields})
-			continue
-		}
-		add(Item{Heading: fmt.Sprintf("%s %d", r.Purpose, r.Index), Fields: d.Value(fields, "data", r.Data)})
+		add(func() Item {
+			if r.Output == nil {
+				return Item{Heading: fmt.Sprintf("%s %d", r.Purpose, r.Index), Fields: d.redeemer(nil, &r)}
+			}
+			text := query.OutputRef(r.Output.Tx, r.Output.Index) // its input shows the data
+			return Item{Heading: r.Purpose, Text: text, URL: d.Output(text), Fields: d.budget(nil, &r)}
+		})
 	}
 	end("redeemers", "Redeemers")
 	for _, datum := range a.Datums {
-		add(Item{Fields: d.Value(d.Field(nil, "hash", datum.Hash), "value", datum)})
+		add(func() Item { return Item{Fields: d.Value(d.Field(nil, "hash", datum.Hash), "value", datum)} })
 	}
 	end("datums", "Datums")
 	for _, s := range a.Scripts {
-		size := humanize.Plural(len(s.Raw)/2, "byte")
-		add(Item{Heading: spaced(s.Language) + ", " + size, Fields: d.Field(d.Field(nil, "hash", s.Hash), "script", s.Raw)})
+		add(func() Item {
+			size := humanize.Plural(len(s.Raw)/2, "byte")
+			fields := d.printed(d.Field(nil, "hash", s.Hash), "conditions", s.Language, s.Raw)
+			return Item{Heading: spaced(s.Language) + ", " + size, Fields: d.Field(fields, "script", s.Raw)}
+		})
 	}
 	end("scripts", "Scripts")
 	for _, hash := range a.RequiredSigners {
-		add(Item{Fields: d.Field(nil, "key hash", hash)})
+		add(func() Item { return Item{Fields: d.Field(nil, "key hash", hash)} })
 	}
 	end("signers", "Required signers")
 	for _, box := range a.DataInputs {
-		add(Item{Text: box, URL: d.Output(box)})
+		add(func() Item { return Item{Text: box, URL: d.Output(box)} })
 	}
 	end("data-inputs", "Data inputs")
 	return all

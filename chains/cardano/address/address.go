@@ -19,27 +19,29 @@ import (
 // credential, 14 and 15 (reward accounts) a stake credential. In types 0 to 7 bit 0 marks a payment credential that is
 // a script, in types 0 to 3 bit 1 a stake credential that is one.
 const (
-	maxBaseType     = 3
-	maxPointerType  = 5
-	maxPaymentType  = 7
-	byronType       = 8
-	rewardKeyType   = 14
-	rewardType      = 15
-	scriptPayment   = 1 // bits of the type
-	scriptStake     = 2
-	testnetTag      = 0
-	mainnetTag      = 1
-	CredentialSize  = 28
-	baseSize        = 1 + 2*CredentialSize
-	enterpriseSize  = 1 + CredentialSize
-	pointerNumbers  = 3
-	maxWritten      = 1024 // bytes of an address that is not hex: the time of base 58 is quadratic
-	maxAddressText  = 1700 // characters of an address of that size in bech32, the longer of the two
-	anyHex          = "hex:"
-	addressPrefix   = "addr"
-	stakePrefix     = "stake"
-	testnetSuffix   = "_test"
-	addressExpected = "addr1…, stake1… (addr_test1…, stake_test1… on test networks), a Byron address in base 58, or hex: and digits"
+	maxBaseType    = 3
+	maxPointerType = 5
+	maxPaymentType = 7
+	byronType      = 8
+
+	enterpriseKeyType = 6
+	rewardKeyType     = 14
+	rewardType        = 15
+	scriptPayment     = 1 // bits of the type
+	scriptStake       = 2
+	testnetTag        = 0
+	mainnetTag        = 1
+	CredentialSize    = 28
+	baseSize          = 1 + 2*CredentialSize
+	enterpriseSize    = 1 + CredentialSize
+	pointerNumbers    = 3
+	maxWritten        = 1024 // bytes of an address that is not hex: the time of base 58 is quadratic
+	maxAddressText    = 1700 // characters of an address of that size in bech32, the longer of the two
+	anyHex            = "hex:"
+	addressPrefix     = "addr"
+	stakePrefix       = "stake"
+	testnetSuffix     = "_test"
+	addressExpected   = "addr1…, stake1… (addr_test1…, stake_test1… on test networks), a Byron address in base 58, or hex: and digits"
 )
 
 // Format returns the text of an address: base 58 for Byron, else bech32. Bytes that are not a well-formed address of n,

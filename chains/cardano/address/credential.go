@@ -35,6 +35,11 @@ func PaymentCredential(address []byte) (cred []byte, ok bool) {
 	return credential(address[0]>>4&scriptPayment != 0, address[1:]), true
 }
 
+// Enterprise returns the address of a test network that has a payment credential and no stake.
+func Enterprise(cred []byte) []byte {
+	return append([]byte{(enterpriseKeyType | cred[0]) << 4}, cred[1:]...)
+}
+
 // StakeCredential returns the credential that delegates the stake of an address, in addresses with a stake part and
 // reward accounts. Pointers refer to a certificate, not to a credential, and the ledger ignores them since Conway.
 func StakeCredential(address []byte) (cred []byte, ok bool) {

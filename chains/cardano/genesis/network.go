@@ -55,6 +55,12 @@ var networks = adapter.Networks[*Network]{
 		Checkpoints: adapter.Checkpoints{50_939: "6070bd7d3b28d2bcc241c7c91e48e82f8b3ab4fc4370b9e3233ee2069dde75e2"}},
 }
 
+// Public reports whether the network is one of [Names].
+func (n *Network) Public() bool {
+	_, public := networks.Find(n.Name)
+	return public
+}
+
 // String returns the name of the network.
 func (n *Network) String() string { return n.Name }
 

@@ -1,6 +1,10 @@
 package ledger
 
-import "birthmark/chains/cardano/cbor"
+import (
+	"math/big"
+
+	"birthmark/chains/cardano/cbor"
+)
 
 // Keys of the witnesses (rule transaction_witness_set of the ledger's CDDL).
 const (
@@ -42,6 +46,22 @@ type Redeemer struct {
 	Index         uint64 // in the sorted inputs, policies and so on
 	Data          []byte
 	Memory, Steps uint64
+}
+
+// The prices of units of memory and of steps, over priceBase. The Alonzo genesis of the public networks has them, and
+// no update has changed them.
+const (
+	priceMemory = 577_000
+	priceSteps  = 721
+	priceBase   = 10_000_000
+)
+
+// Fee returns the fee of the limits in lovelace, rounded up, on the public networks.
+func (r *Redeemer) Fee() string {
+	fee := new(big.Int).Mul(new(big.Int).SetUint64(r.Memory), big.NewInt(priceMemory))
+	fee.Add(fee, new(big.Int).Mul(new(big.Int).SetUint64(r.Steps), big.NewInt(priceSteps)))
+	fee.Add(fee, big.NewInt(priceBase-1))
+	return fee.Div(fee, big.NewInt(priceBase)).String()
 }
 
 // ReadWitnesses reads witnesses. If they are malformed, it returns the parts before the fault.

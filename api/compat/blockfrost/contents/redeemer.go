@@ -2,7 +2,6 @@ package contents
 
 import (
 	"encoding/hex"
-	"math/big"
 	"strconv"
 
 	"golang.org/x/crypto/blake2b"
@@ -33,22 +32,6 @@ func NewRedeemer(r *ledger.Redeemer, script []byte) Redeemer {
 	text := hex.EncodeToString(hash[:])
 	return Redeemer{ScriptHash: hex.EncodeToString(script), ScriptRedeemer: ScriptRedeemer{
 		TxIndex: r.Index, Purpose: r.PurposeName(), DataHash: text, DatumHash: text,
-		UnitMem: strconv.FormatUint(r.Memory, 10), UnitSteps: strconv.FormatUint(r.Steps, 10), Fee: feeOfUnits(r.Memory, r.Steps),
+		UnitMem: strconv.FormatUint(r.Memory, 10), UnitSteps: strconv.FormatUint(r.Steps, 10), Fee: r.Fee(),
 	}}
-}
-
-// The prices of units of memory and of steps, over priceBase. The Alonzo genesis of the public networks has them, and
-// no update has changed them.
-const (
-	priceMemory = 577_000
-	priceSteps  = 721
-	priceBase   = 10_000_000
-)
-
-// feeOfUnits returns the fee for units of memory and steps, rounded up.
-func feeOfUnits(memory, steps uint64) string {
-	fee := new(big.Int).Mul(new(big.Int).SetUint64(memory), big.NewInt(priceMemory))
-	fee.Add(fee, new(big.Int).Mul(new(big.Int).SetUint64(steps), big.NewInt(priceSteps)))
-	fee.Add(fee, big.NewInt(priceBase-1))
-	return fee.Div(fee, big.NewInt(priceBase)).String()
 }
