@@ -58,7 +58,7 @@ func DefaultPartition(chain string) int {
 	return largeBlocks
 }
 
-// check sets defaults and rejects what is not valid.
+// check sets defaults and rejects invalid values.
 func (o *Options) check(l *schema.Layout) error {
 	if o.Tables == nil {
 		o.Tables = Tables

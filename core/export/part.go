@@ -19,7 +19,7 @@ import (
 	"birthmark/storage"
 )
 
-// caches are what an exporter of parts reuses for the next part, which is of the same chain.
+// caches are memory that an exporter reuses for its next part.
 type caches struct {
 	texts  texts
 	recent recent

@@ -29,7 +29,7 @@ type scan[R rows] struct {
 	free chan R
 }
 
-// scanning is what the scans of a part have in common.
+// scanning has the common values of the scans of a part.
 type scanning struct {
 	ctx      context.Context
 	g        *errgroup.Group

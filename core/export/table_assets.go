@@ -125,7 +125,7 @@ type assetChange struct {
 	minted bool
 }
 
-// event is what a transaction minted and burned of an asset.
+// event is the amounts of an asset that a transaction minted and burned.
 type event struct {
 	tx    int
 	birth model.AssetBirthPk

@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-// AssetState is what [DeriveAssets] keeps between calls for consecutive blocks.
+// AssetState is kept between calls of [DeriveAssets] for consecutive blocks.
 type AssetState struct {
 	Room   Room
 	caches *cache.Caches

@@ -18,7 +18,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// derivedText returns the assets of an unconfirmed transaction, and what it mints and burns.
+// derivedText returns the assets of an unconfirmed transaction, its mints and its burns.
 func derivedText(t *Tx) string {
 	var text strings.Builder
 	for i := range t.NumOutputs() {

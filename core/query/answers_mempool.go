@@ -15,7 +15,7 @@ type PendingBalanceAnswer struct {
 	Assets []PendingAssetBalanceAnswer `json:"assets,omitempty"` // in the order of first occurrence
 }
 
-// PendingAssetBalanceAnswer is the change of what a value has of an asset by unconfirmed transactions.
+// PendingAssetBalanceAnswer is the change of the balance of a value in an asset by unconfirmed transactions.
 type PendingAssetBalanceAnswer struct {
 	Asset    string `json:"asset"`
 	Balance  string `json:"balance"` // the change: received minus sent

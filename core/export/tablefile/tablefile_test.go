@@ -206,7 +206,7 @@ func entryText(b *Batch, f *Field, r int) string {
 	return d.IDs[p.At[r]].Big().String()
 }
 
-// Another implementation reads what was written, for random tables of all types.
+// Another implementation reads the files of random tables of all types.
 func TestParquetIsReadEqual(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range testrun.Amount(200, 40) {
