@@ -53,6 +53,7 @@ type part struct {
 	changes []assetChange
 	found   []event
 	txCount uint64
+	inFile  blockSizes
 }
 
 // chunk is the rows of some consecutive transactions.

@@ -149,6 +149,9 @@ func compareWithQueries(t *testing.T, db *core.DB, blocks []*model.Block, tables
 			for j := range txs {
 				r := tables["transactions"][next]
 				next++
+				if b.Place != nil && n == 1 {
+					c.equal("the size in a file", r["size"], b.Place.Sizes[j])
+				}
 				answer, err := db.Tx(t.Context(), db.Chain().FormatHash(txs[j].Hash))
 				if err != nil {
 					t.Fatal(err)

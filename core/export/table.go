@@ -27,14 +27,15 @@ type columns struct {
 	holders bool
 	header  []headerField
 	binary  bool // hashes
-	raw     bool // sizes of transactions
+	raw     bool // the database has raw transactions
+	sizes   bool // the sizes of transactions are known: it has them or their places in files
 	weigher model.TxWeigher
 	tokens  bool // amounts of assets can exceed 38 digits
 }
 
 // columnsOf returns the columns of the tables. header is the header of any block; nil: unknown.
 func columnsOf(l *schema.Layout, header []byte, o *Options) (*columns, error) {
-	c := &columns{binary: o.Hashes == HashesBinary, raw: l.Raw, tokens: l.Traits.Tokens != nil}
+	c := &columns{binary: o.Hashes == HashesBinary, raw: l.Raw, sizes: l.Raw || l.RawFiles, tokens: l.Traits.Tokens != nil}
 	if l.Raw {
 		c.weigher, _ = l.Chain.(model.TxWeigher)
 	}

@@ -1,7 +1,10 @@
 package export
 
 import (
+	"fmt"
+
 	"birthmark/core/export/tablefile"
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -20,7 +23,7 @@ const (
 	txInputValue
 	txOutputValue
 	txMints
-	txSize   // with raw transactions
+	txSize   // with raw transactions, or with their places in the files of a node
 	txWeight // with raw transactions that have a weight
 	txVirtual
 )
@@ -41,7 +44,7 @@ func (c *columns) txFields() []tablefile.Field {
 		txOutputValue: {Name: "output_value", Type: tablefile.Int64},
 		txMints:       {Name: "mint_count", Type: tablefile.Int32},
 	}
-	if c.raw {
+	if c.sizes {
 		fields = append(fields, tablefile.Field{Name: "size", Type: tablefile.Int32, Nullable: true})
 	}
 	if c.weigher != nil {
@@ -144,9 +147,44 @@ func (p *part) fillTxs() error {
 				appendMaybe(&b.Columns[txWeight], weight, !known)
 				appendMaybe(&b.Columns[txVirtual], virtual, !known)
 			}
+		} else if p.sizes {
+			size, known, err := p.sizeInFile(pk)
+			if err != nil {
+				return err
+			}
+			appendMaybe(&b.Columns[txSize], size, !known)
 		}
 	}
 	return p.txs.send(len(c.pks))
+}
+
+// blockSizes are the sizes of the transactions of a block whose place in a file is known.
+type blockSizes struct {
+	read   bool
+	height model.HeightPk
+	sizes  []int
+}
+
+// sizeInFile returns the size of a transaction whose place in a file is known.
+func (p *part) sizeInFile(pk uint64) (size int64, known bool, err error) {
+	if p.isGenesis(pk) {
+		return 0, false, nil
+	}
+	h, s := model.TxPk(pk).Height(), &p.inFile
+	if !s.read || s.height != h {
+		*s = blockSizes{read: true, height: h}
+		row, err := p.r.Get(schema.FamilySizes, h.AppendTo(nil))
+		if err != nil || row == nil {
+			return 0, false, err
+		}
+		if s.sizes, err = schema.ParseSizesRow(row); err != nil {
+			return 0, false, fmt.Errorf("sizes of block %d: %w", h, err)
+		}
+	}
+	if at := p.position(pk); at < len(s.sizes) {
+		return int64(s.sizes[at]), true, nil
+	}
+	return 0, false, nil
 }
 
 // hash returns the hash of a transaction.
