@@ -428,3 +428,15 @@ func TestReadersOfAReplica(t *testing.T) {
 	same(t, "at the end", dump(t, p.db), dump(t, l.db))
 	consistent(t, p.db)
 }
+
+// Derived assets are not added to a database that replicas follow: the segments of the steps would not be those of blocks.
+func TestAssetsAreNotAddedWhileReplicasFollow(t *testing.T) {
+	s := recorded(t, memory.New(), t.TempDir())
+	l := openPlain(t, s, 3, []string{"address"}, nil)
+	l.grow(5, 2)
+	err := l.db.AddIndex(t.Context(), "tokens", model.IndexOptions{})
+	if code(err) != "bad_option" || !strings.Contains(err.Error(), "replicas follow the database") {
+		t.Errorf("%v", err)
+	}
+	consistent(t, l.db)
+}

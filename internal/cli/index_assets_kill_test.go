@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/runes"
+	"birthmark/internal/control"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/onesattest"
 	"birthmark/internal/testseed"
@@ -144,6 +146,40 @@ func (k *assetsKilled) change(t *testing.T, db, do string, after time.Duration) 
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		t.Fatalf("%s of %s: %v: %s%s", do, k.assets, err, stdout, stderr)
 	}
+}
+
+// While another process syncs the database, assets are not added: the error names what to do. Afterwards they are.
+func TestAssetsAreNotAddedDuringASync(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, db := filepath.Join(dir, "blk00000.dat"), filepath.Join(dir, "db")
+	write(t, file, string(bitcointest.BlockFile(wire.TestNet, runesChain(testseed.Rand(t), 30)...)))
+	args := []string{"--source", "file://" + file, "--db", db}
+	ask(t, nil, append([]string{"sync", "--chain", "bitcoin", "--network", "regtest", "--assets", "off", "--index", "address"}, args...)...)
+	running, _, stderr := process(t, -1, append([]string{"sync", "--follow"}, args...)...)
+	if err := running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = running.Process.Kill()
+		_ = running.Wait()
+	}()
+	until(t, "the sync to listen", func() bool {
+		_, err := control.Ask(context.Background(), db, control.Request{Do: control.State})
+		return err == nil
+	})
+	add := append([]string{"index", "add", "runes"}, args...)
+	wantFailure(t, exitUsage, "busy", `^assets cannot be added while another process syncs or serves the database: stop it, run birthmark index add runes again`,
+		add...)
+	_ = running.Process.Kill()
+	if _ = running.Wait(); t.Failed() {
+		t.Logf("%s", stderr)
+	}
+	ask(t, nil, add...)
+	if x := listed(t, db, "runes"); x == nil || len(x.Adding) > 0 {
+		t.Errorf("%+v", x)
+	}
+	consistent(t, db)
 }
 
 // onesatChain is random blocks with tokens and ordinals.

@@ -107,11 +107,13 @@ func TestALargeBlockOfNodesAndPeers(t *testing.T) {
 	dir := t.TempDir()
 	ask(t, nil, "bench", "generate", "--chain", "bitcoin-sv", "--txs", strconv.Itoa(txs+2000), "--block-txs", "10",
 		"--large-block", strconv.Itoa(txs), filepath.Join(dir, "chain"))
-	file := mapped(t, filepath.Join(dir, "chain", "blocks", "blk00000.dat"))
 	var blocks [][]byte
-	for len(file) > 0 && binary.LittleEndian.Uint32(file) != 0 {
-		size := binary.LittleEndian.Uint32(file[4:])
-		blocks, file = append(blocks, file[8:8+size:8+size]), file[8+size:]
+	files, _ := filepath.Glob(filepath.Join(dir, "chain", "blocks", "blk*.dat")) // the pattern is valid
+	for _, name := range files {
+		for file := mapped(t, name); len(file) > 0 && binary.LittleEndian.Uint32(file) != 0; {
+			size := binary.LittleEndian.Uint32(file[4:])
+			blocks, file = append(blocks, file[8:8+size:8+size]), file[8+size:]
+		}
 	}
 	sv, _ := coingen.Find("bitcoin-sv")
 	network := sv.Spec.Networks[slices.IndexFunc(sv.Spec.Networks, func(n *params.Network) bool { return n.Name == "regtest" })]

@@ -5,6 +5,7 @@ import (
 
 	"birthmark/core/pending"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -45,19 +46,24 @@ func (v *View) FindOutput(id model.Hash, index uint32) (*Found, error) {
 		}
 		return found, nil
 	}
-	pks, err := v.q.OutputsOf(tx)
+	pk, err := tx.Utxo(int(index))
+	if err != nil {
+		return nil, unknown // its index is larger than that of any output
+	}
+	pks := []model.UtxoPk{pk}
+	rows, err := v.q.R.GetMany(schema.FamilyUtxo, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
-	if int64(index) >= int64(len(pks)) {
+	if rows[0] == nil {
 		return nil, unknown
 	}
-	found.Pk = pks[index]
-	outputs, err := v.outputs(pks[index : index+1])
+	found.Pk = pk
+	outputs, err := v.outputs(pks)
 	if err != nil {
 		return nil, err
 	}
-	spenders, err := v.q.SpendersOf(pks[index : index+1])
+	spenders, err := v.q.SpendersOf(pks)
 	if err != nil {
 		return nil, err
 	}
