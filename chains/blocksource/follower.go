@@ -201,8 +201,8 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, tip mod
 		case len(j.points) > 0 && j.points[0].Height != expected:
 			return errShort // the previous call
 		case j.err != nil:
-			if large, ok := errors.AsType[*LargeBlock](j.err); ok && large.Size > f.learned() {
-				f.learn(large.Size, 1)
+			if large, ok := errors.AsType[*LargeBlock](j.err); ok {
+				f.learn(large.Size, 1) // the next call for it is made alone, with a sufficient limit
 				return errShort
 			}
 			return j.err

@@ -474,3 +474,72 @@ func TestSourceThatDoesNotFollowEndsForAnyTip(t *testing.T) {
 		})
 	}
 }
+
+// limited is a node that refuses blocks which are larger than the limit of the call, and records how much it has in calls at
+// the same time.
+type limited struct {
+	*scripted
+	large int64 // smaller blocks are not refused
+
+	mu      sync.Mutex
+	bytes   int64 // in calls
+	most    int64
+	refused int
+}
+
+func (n *limited) Blocks(ctx context.Context, ps []model.Point, limit int64) ([]*model.Block, error) {
+	blocks, err := n.scripted.Blocks(ctx, ps, limit)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	size := int64(0)
+	for i, b := range blocks {
+		if int64(b.Size) > n.large && int64(b.Size) > limit {
+			n.refused++
+			if blocks = blocks[:i]; i == 0 {
+				return nil, &blocksource.LargeBlock{Size: int64(b.Size)}
+			}
+			break
+		}
+		if int64(b.Size) > n.large {
+			size += int64(b.Size)
+		}
+	}
+	n.bytes += size
+	n.most = max(n.most, n.bytes)
+	n.mu.Unlock()
+	time.Sleep(time.Millisecond)
+	n.mu.Lock()
+	n.bytes -= size
+	return blocks, nil
+}
+
+// Large blocks, several in a row and single ones, are fetched alone after the node refused them: never two at the same
+// time.
+func TestLargeBlocksAreFetchedAlone(t *testing.T) {
+	rng := testseed.Rand(t)
+	const large = 50 << 20
+	for range 20 {
+		chain := grow(nil, 300, 0)
+		most, count := 0, 0
+		for i := range chain {
+			chain[i].Size = 1 + rng.IntN(1<<20)
+			if i > 0 && chain[i-1].Size > large && rng.IntN(3) > 0 || rng.IntN(40) == 0 {
+				chain[i].Size = large + rng.IntN(4*large)
+				most, count = max(most, chain[i].Size), count+1
+			}
+		}
+		n := &limited{scripted: serve(chain), large: large}
+		m := &mirror{t: t}
+		must(t, m.all(n, blocksource.Options{SourceOptions: model.SourceOptions{Workers: 6}}))
+		m.is(chain)
+		if n.most > int64(most) {
+			t.Errorf("%d bytes of large blocks at the same time, the largest has %d", n.most, most)
+		}
+		if count > 0 && n.refused == 0 {
+			t.Errorf("%d large blocks, none was refused", count)
+		}
+	}
+}
