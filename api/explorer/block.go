@@ -201,7 +201,7 @@ func (v *visit) blockSums(b *blockBody) (err error) {
 	case first.Coinbase:
 		b.Coinbase, b.Reward = first, formatTotal(first.Outputs)
 		if name := poolOf(first.CoinbaseText); name != "" {
-			b.Pool = link{v.URL("producers", name), name}
+			b.Pool = link{v.producerURL(b.Height, name), name}
 		}
 	case len(first.Inputs) > 0 && len(first.Outputs) > 1 && v.sameOwner(&first.Inputs[0].Output, &first.Outputs[0]):
 		b.Reward = formatTotal(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
@@ -235,7 +235,7 @@ func (v *visit) blockFields(b *blockBody) error {
 		case "miner":
 			row.URL = v.ValueLink("address", row.Value).URL
 		case "pool":
-			row.URL = v.URL("producers", row.Value)
+			row.URL = v.producerURL(b.Height, row.Value)
 		}
 		b.Fields = append(b.Fields, row)
 	}

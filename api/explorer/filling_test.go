@@ -135,7 +135,7 @@ func TestBlocksAreComparedWithTheProjectedOne(t *testing.T) {
 	}
 }
 
-// The page of an unconfirmed transaction, and that of a transaction that was replaced, have the replacements.
+// The page of an unconfirmed or confirmed transaction, and that of a transaction that was replaced, have the replacements.
 func TestReplacementsAreATimeline(t *testing.T) {
 	w := pendingtest.New(t, pendingtest.Variants()[0], testseed.Of(t, 473))
 	first := w.Pay(w.Coins(nil))
@@ -158,18 +158,8 @@ func TestReplacementsAreATimeline(t *testing.T) {
 		}
 		ids = append(ids, next.Hash)
 	}
-	for i, id := range ids {
-		status := http.StatusNotFound
-		if i == len(ids)-1 {
-			status = http.StatusOK
-		}
-		d := read(t, h, "/made-up/tx/"+id.String(), status)
-		want := ""
-		for j := range ids[:len(ids)-1] {
-			want += fmt.Sprintf("%v was replaced by %v|", ids[j], ids[j+1])
-		}
-		got := ""
-		for _, li := range d.each("li") {
+	timeline := func(path string, status int) (got string) {
+		for _, li := range read(t, h, path, status).each("li") {
 			if text := textOf(li); strings.Contains(text, "was replaced by") {
 				p := li.LastChild
 				for p.Data != "p" {
@@ -179,8 +169,25 @@ func TestReplacementsAreATimeline(t *testing.T) {
 				got += words[0] + " was replaced by " + words[len(words)-1] + "|"
 			}
 		}
-		if got != want {
-			t.Errorf("%d: the timeline is %s\nexpected %s", i, got, want)
+		return got
+	}
+	last := "/made-up/tx/" + ids[len(ids)-1].String()
+	unconfirmed := timeline(last, http.StatusOK)
+	n.Lock()
+	w.Mine(w.Pool)
+	w.Sync()
+	n.Unlock()
+	for i, id := range ids {
+		status := http.StatusNotFound
+		if i == len(ids)-1 {
+			status = http.StatusOK // confirmed
+		}
+		want := ""
+		for j := range ids[:len(ids)-1] {
+			want += fmt.Sprintf("%v was replaced by %v|", ids[j], ids[j+1])
+		}
+		if got := timeline("/made-up/tx/"+id.String(), status); got != want || unconfirmed != want {
+			t.Errorf("%d: the timeline is %s, before the confirmation %s\nexpected %s", i, got, unconfirmed, want)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type homeBody struct {
 	More    string // list of all blocks; empty: these are all
 	Txs     []newTx
 	Pending bool             // Txs are unconfirmed
+	Sized   bool             // Txs are listed with their sizes
 	Chart   template.HTML    // transactions per block; empty: too few blocks
 	Rates   template.HTML    // speed of the sync; empty: no sync
 	Forks   []reorganization // newest
@@ -46,7 +47,7 @@ type newTx struct {
 	Value amount // of all outputs
 	Fee   *amount
 	Rate  string // fee rate; empty: unknown
-	Size  string // empty: unknown
+	Size  string // of an unconfirmed transaction
 }
 
 const homeForks = 3

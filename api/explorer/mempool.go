@@ -26,6 +26,7 @@ type mempoolBody struct {
 	Ages    template.HTML // by age; empty: no transactions
 	Txs     []newTx
 	Pending bool // Txs are unconfirmed
+	Sized   bool // Txs have sizes
 }
 
 // mempool shows the unconfirmed transactions as a whole, and the newest.
@@ -35,7 +36,7 @@ func (v *visit) mempool() (*page, error) {
 		return nil, err
 	}
 	o := v.overlay
-	b := &mempoolBody{State: o.State().String(), Pending: true, Txs: v.newestPending(o, mempoolTxs)}
+	b := &mempoolBody{State: o.State().String(), Pending: true, Sized: true, Txs: v.newestPending(o, mempoolTxs)}
 	template := pool.Template()
 	b.Stats = append([]stat{v.pendingStat(o.Info()), {Name: "Fees of all", Amount: v.Amount(strconv.FormatUint(o.Info().Fees, 10))}},
 		v.feeLevels(template)...)
@@ -126,6 +127,7 @@ func (v *visit) newestPending(o *pending.Overlay, most int) (list []newTx) {
 		if t.FeeKnown {
 			row.Rate = v.rateOf(t.Rate())
 		}
+		row.Size = humanize.Count(t.VSize) + " " + v.byteUnit()
 		list = append(list, row)
 	}
 	return list

@@ -210,6 +210,15 @@ func (v *visit) allProducers() (*page, error) {
 		Crumbs:      []link{{v.URL("charts"), "Charts"}, {Text: "Producers"}}}, nil
 }
 
+// producerURL returns the path of the page of the producer of a block; empty if the block is older than the blocks that
+// the page counts.
+func (v *visit) producerURL(height uint32, name string) string {
+	if uint32(v.Tip.Height)-height >= producedBlocks {
+		return ""
+	}
+	return v.URL("producers", name)
+}
+
 // producerBody is a producer of blocks.
 type producerBody struct {
 	Name  string

@@ -110,6 +110,13 @@ func TestPagesOfProducers(t *testing.T) {
 		if pages == 0 || shares != producedBlocks {
 			t.Errorf("%s: %d pages of producers with %d blocks, expected %d", name, pages, shares, producedBlocks)
 		}
+		tip := int(open(t).Tip().Height)
+		for height, linked := range map[int]bool{tip - producedBlocks + 1: true, tip - producedBlocks: false} {
+			d := read(t, h, "/"+name+"/block/"+strconv.Itoa(height), http.StatusOK)
+			if name == "cardano" && strings.Contains(d.text, `href="/cardano/producers/pool1`) != linked {
+				t.Errorf("block %d: its producer is linked: %t", height, !linked)
+			}
+		}
 		read(t, h, "/"+name+"/producers/nobody", http.StatusNotFound).has(t, `No producer "nobody"`)
 	}
 }

@@ -139,6 +139,15 @@ func (v *visit) replacements(id model.Hash) *replacements {
 	return r
 }
 
+// Replaced returns the replacements of a transaction; nil if there are none, or the chain has no mempool.
+func (v *visit) Replaced(hash string) *replacements {
+	id, err := v.chain.Model.ParseHash(hash)
+	if err != nil || v.overlay == nil {
+		return nil
+	}
+	return v.replacements(id)
+}
+
 // gone returns the error of a transaction that left the mempool.
 func (v *visit) gone(how *pending.Fate, hash string, unknown error) error {
 	switch {

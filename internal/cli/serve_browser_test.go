@@ -43,7 +43,7 @@ func kindOf(path string) string {
 var pageKinds = map[string][]string{
 	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/charts", "bitcoin/forks", "bitcoin/status"},
 	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address",
-		"cardano-preview/assets", "cardano-preview/asset"},
+		"cardano-preview/assets", "cardano-preview/asset", "cardano-preview/producers"},
 }
 
 // The explorer in a browser, with real blocks of every chain. All subtests share one browser and one server, because
