@@ -231,8 +231,8 @@ func TestTreesAndFeeOutputsAreShown(t *testing.T) {
 		d := read(t, h, "/ergo/tx/"+tx.Hash, http.StatusOK)
 		d.bounded(t)
 		shown := 0
-		for _, n := range d.each("span") {
-			if class, _ := attr(n, "class"); class == "badge" && textOf(n) == "fee" {
+		for _, n := range d.each("td") {
+			if label, _ := attr(n, "data-label"); label == "To" && strings.HasSuffix(textOf(n), " fee") {
 				shown++
 			}
 		}

@@ -214,6 +214,7 @@ func (v *visit) detailer() *details.Writer {
 		Amount: func(n string) string { return v.Amount(n).String() },
 		Output: func(ref string) string { return v.URL("output", ref) },
 		Print:  v.printScript,
+		Named:  v.namedIn(),
 		Spent:  v.spentScript,
 		Stake: func(address string) string {
 			const index = "stake_credential"

@@ -168,7 +168,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if newest.FirstSeen == nil {
 		p.Follow = follow
-		return p, r.balance()
+		return p, cmp.Or(r.balance(), r.events(), r.account())
 	}
 	if after := v.query("outputs"); after != "" {
 		b.Part = "outputs"

@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -32,13 +33,10 @@ func (r *valueReader) events() error {
 		return err
 	}
 	var hashes []string
-	for _, x := range states {
-		if x.Kind != model.ManyValued.String() || x.Value == "" || x.Dropping || x.AddedTo != nil {
-			continue
-		}
+	for _, name := range ofTransactions(states) {
 		found := r.newest
-		if x.Name != r.index.Name {
-			found, err = r.Find(r.ctx, x.Name, r.value, query.Terms{}, query.Page{Limit: eventTxs, Descending: true})
+		if name != r.index.Name {
+			found, err = r.Find(r.ctx, name, r.value, query.Terms{}, query.Page{Limit: eventTxs, Descending: true})
 			if kind, _ := model.KindOf(err); kind == model.Usage {
 				continue // not a value of this index
 			}
@@ -46,7 +44,7 @@ func (r *valueReader) events() error {
 				return err
 			}
 			if found.FirstSeen != nil {
-				r.body.Also = append(r.body.Also, ownerLink{Index: x.Name, link: r.ValueLink(x.Name, r.value)})
+				r.body.Also = append(r.body.Also, ownerLink{Index: name, link: r.ValueLink(name, r.value)})
 			}
 		}
 		for i := range found.Outputs {
@@ -71,6 +69,51 @@ func (r *valueReader) events() error {
 	}
 	r.addEvents(txs)
 	return nil
+}
+
+// ofTransactions returns the custom indexes that can have several values of a transaction.
+func ofTransactions(states []query.IndexState) (names []string) {
+	for _, x := range states {
+		if x.Kind == model.ManyValued.String() && x.Value != "" && !x.Dropping && x.AddedTo == nil {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}
+
+// namesShown is the number of names for which a page looks for their pages.
+const namesShown = 20
+
+// namedIn returns a function of the path of the page of a name, such as a pool, that the first custom index that has it
+// as one of the values of a transaction has.
+func (v *visit) namedIn() func(name string) string {
+	paths := map[string]string{}
+	var indexes []string
+	return func(name string) string {
+		path, known := paths[name]
+		if known || len(paths) == namesShown {
+			return path
+		}
+		if len(paths) == 0 {
+			states, err := v.IndexStates(v.ctx)
+			if err != nil {
+				v.fault = cmp.Or(v.fault, err)
+			}
+			indexes = ofTransactions(states)
+		}
+		for _, index := range indexes {
+			found, err := v.Find(v.ctx, index, name, query.Terms{}, query.Page{Limit: 1})
+			if kind, _ := model.KindOf(err); err != nil && kind != model.Usage {
+				v.fault = cmp.Or(v.fault, err)
+			}
+			if err == nil && found.FirstSeen != nil {
+				path = v.ValueLink(index, found.Value).URL
+				break
+			}
+		}
+		paths[name] = path
+		return path
+	}
 }
 
 // addEvents adds the certificates and withdrawals of transactions that name the value.
@@ -120,7 +163,10 @@ func (r *valueReader) account() error {
 	}
 	if a != nil {
 		rewards := r.Amount(a.Rewards)
-		r.body.Account = &accountPart{a, rewards}
+		r.body.Account = &accountPart{AccountState: a, Rewards: rewards}
+		if a.Pool != "" {
+			r.body.Account.PoolURL = r.namedIn()(a.Pool)
+		}
 	}
 	return nil
 }
@@ -129,4 +175,5 @@ func (r *valueReader) account() error {
 type accountPart struct {
 	*model.AccountState
 	Rewards amount
+	PoolURL string // empty: it has no page
 }

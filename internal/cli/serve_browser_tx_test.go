@@ -25,13 +25,14 @@ var shownContents = map[string][]string{
 		"total output", "confirmations", "67.5", "9gBChAr3CyZ1rpXAxB46Dmh6C5LVokg3ojj81CY5ezCBrhnt499", "Miner public key", "AD proofs root",
 	},
 	"/cardano-preview/tx/04c059a4be60354e25850b476bc055830bf09fd17701da21d5130b4c8b60a4e8": {
-		"from 1,091,691 before 1,093,490", "Metadata", "Optim Bond Tokens", "Collateral", "Redeemers", "713,775 memory units",
+		"from 1,091,691 before 1,093,490", "Metadata", "Optim Bond Tokens", "Collateral", "Redeemers", "713,775 memory units", "script hash",
+		"6,769 bytes, in this transaction", "0.060933 ADA, 6.3% of the fee", "constructor 0, 9 values",
 		"Datums", "Scripts", "plutus v1", "datum hash",
 	},
 	"/cardano-preview/tx/7b4fddb53f730db367294b101510d62e4350fde21d2cf44193d07dc3f92fde70": {"Certificates", "pool1", "stake_test1"},
 	"/cardano-preview/tx/d77fafb498b2ca2859b27fe3443e266a4de7f6ec98f7b647719d115aa0dd74d5": {"Withdrawals", "stake_tes"},
 	"/cardano-preview/tx/ed6394494888c0590b1110770d2336b228dd1438b3bfb48384eedd30e0c72b24": {"Reference inputs"},
-	"/ergo/tx/b335440b3bd2f84fa6cbb23d0e740ced1625d2c5e67fcfce51f79c14346cc4b7":            {"ErgoTree", "creation height", "box id"},
+	"/ergo/tx/b335440b3bd2f84fa6cbb23d0e740ced1625d2c5e67fcfce51f79c14346cc4b7":            {"ErgoTree", "ErgoTree as text", "creation height", "box id"},
 }
 
 // contentsAreShown opens each page with and without scripts.

@@ -52,6 +52,9 @@ type Links struct {
 	Output func(ref string) string     // path of the page of an output
 	Stake  func(address string) string // path of the page of a stake address; empty: it has none
 
+	// Named is the path of the page of a pool or a representative; empty: it has none.
+	Named func(name string) string
+
 	// Inscription is the path of the content of an inscription.
 	Inscription func(number int) string
 
@@ -208,7 +211,7 @@ func (d *Writer) Certificate(c *model.Certificate) (fields []Field) {
 	}
 	for _, f := range []Field{
 		{Name: "stake address", Text: c.StakeAddress, URL: d.stake(c.StakeAddress)},
-		{Name: "pool", Text: c.Pool}, {Name: "representative", Text: spaced(c.DRep)},
+		{Name: "pool", Text: c.Pool, URL: d.named(c.Pool)}, {Name: "representative", Text: spaced(c.DRep), URL: d.named(c.DRep)},
 		{Name: "cold credential", Text: c.Credential}, {Name: "hot credential", Text: c.HotCredential},
 		{Name: "deposit", Text: amount(c.Deposit)}, {Name: "pledge", Text: amount(c.Pledge)},
 		{Name: "cost", Text: amount(c.Cost)}, {Name: "margin", Text: c.Margin},
@@ -231,6 +234,14 @@ func (d *Writer) stake(address string) string {
 		return ""
 	}
 	return d.Stake(address)
+}
+
+// named returns the path of the page of a pool or a representative; empty: it has none.
+func (d *Writer) named(name string) string {
+	if name == "" || d.Named == nil {
+		return ""
+	}
+	return d.Named(name)
 }
 
 // spaced returns a name in words.

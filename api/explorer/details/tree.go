@@ -63,7 +63,9 @@ func (b *treeBuilder) node(name string, v any, depth int) Node {
 		return n
 	}
 	if n.Text = kind; total == 0 {
-		n.Text = "empty " + kind
+		if !strings.HasPrefix(kind, constructor) {
+			n.Text = "empty " + kind
+		}
 		return n
 	}
 	n.Text, n.Items = kind+", "+humanize.Plural(total, "value"), []Node{}
@@ -130,11 +132,13 @@ func compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
+const constructor = "constructor " // and its number
+
 // data is parts of a value in the detailed form of Plutus data: bytes, int, list, map, or a constructor with fields.
 func data(v map[string]any) (list []part, total int, kind, text string, ok bool) {
 	if number, is := v["constructor"]; is && len(v) == 2 {
 		if fields, is := v["fields"].([]any); is {
-			return numbered(fields), len(fields), "constructor " + fmt.Sprint(number), "", true
+			return numbered(fields), len(fields), constructor + fmt.Sprint(number), "", true
 		}
 	}
 	if len(v) != 1 {

@@ -17,8 +17,8 @@ func treeOf(n *Node, indent string) string {
 
 func TestValuesAreTrees(t *testing.T) {
 	for _, c := range []struct{ json, want string }{
-		{`{"constructor":1,"fields":[{"int":5},{"bytes":"68656c6c6f"},{"bytes":""},{"list":[]}]}`,
-			": constructor 1, 4 values\n 0: 5\n 1: 68656c6c6f “hello”\n 2: empty bytes\n 3: empty list\n"},
+		{`{"constructor":1,"fields":[{"constructor":0,"fields":[]},{"int":5},{"bytes":"68656c6c6f"},{"bytes":""},{"list":[]}]}`,
+			": constructor 1, 5 values\n 0: constructor 0\n 1: 5\n 2: 68656c6c6f “hello”\n 3: empty bytes\n 4: empty list\n"},
 		{`{"map":[{"k":{"int":2},"v":{"int":7}},{"k":{"list":[{"int":1}]},"v":{"bytes":"00ff"}}]}`,
 			": map, 2 values\n 2: 7\n 1: list, 2 values\n  0: list, 1 value\n   0: 1\n  1: 00ff\n"},
 		{`{"b":["x",null,true],"10":-5,"9":{"int":"text"}}`,
