@@ -52,15 +52,27 @@ func (v *view) owners(addresses []string) (x *schema.Index, births []model.Birth
 	return x, births, nil
 }
 
+// ownerBalance returns the sum of the unspent outputs of an owner, also of unconfirmed ones.
 func ownerBalance(r *request) answer {
 	owner := arg(r, "owner")
 	return func(v *view) (any, error) {
 		x, births, err := v.owners([]string{owner})
-		if err != nil || len(births) == 0 {
-			return satoshis{}, err
+		if err != nil {
+			return nil, err
 		}
-		a, err := v.Query().Account(x, births[0])
-		return balanceOf(&a), err
+		var a schema.Account
+		if len(births) > 0 {
+			if a, err = v.Query().Account(x, births[0]); err != nil {
+				return nil, err
+			}
+		}
+		sum := balanceOf(&a)
+		if value, err := x.Parse(owner); err == nil {
+			stats := v.UnconfirmedStats(addressIndex, value)
+			sum.Balance += stats.FundedSum - stats.SpentSum
+			sum.Count += uint64(stats.Funded) - uint64(stats.Spent)
+		}
+		return sum, nil
 	}
 }
 

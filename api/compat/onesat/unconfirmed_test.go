@@ -117,6 +117,7 @@ func TestSearchesFindUnconfirmedOutputs(t *testing.T) {
 		{"/txo/search?key=own:{a}&unspent=true&limit=500", "", `any(answer, .outpoint == birds + "_0") and any(answer, .outpoint == wrong + "_0") and none(answer, .outpoint == send + "_0")`},
 		{"/txo/tx/{send}?tags=bsv21", "", `map(answer, .data.bsv21.amt) == ["40", "110"]`},
 		{"/txo/{wrong}_0?tags=bsv21", "", `answer.data == {}`},
+		{"/owner/{b}/balance", "", `answer.balance == 1007 and answer.count == 8`},
 		{"/owner/{a}/txos?unspent=true", "", `answer contains picture`},
 		{"/bsv21/{token}/p2pkh/{b}/balance", "", `answer.balance == 110 and answer.utxoCount == 1`},
 		{"/bsv21/{token}/cos/{b}/balance", "", `answer.balance == 40 and answer.utxoCount == 1`},
@@ -132,6 +133,13 @@ func TestSearchesFindUnconfirmedOutputs(t *testing.T) {
 		"/txo/search?key=type:image/png", "/txo/search?key=list:{minted}", "/txo/search?key=own:{a}&unspent=true&limit=500",
 		"/txo/search?key=p2pkh:{b}:{token}&unspent=true",
 	}
+	balances := func() (text string) {
+		for _, owner := range []string{"{a}", "{b}"} {
+			text += w.ask("/owner/"+owner+"/balance", "").Body.String() + "\n"
+		}
+		return text
+	}
+	sums := balances()
 	found := func() (all []string) {
 		for _, path := range paths {
 			var outputs []struct{ Outpoint string }
@@ -154,6 +162,9 @@ func TestSearchesFindUnconfirmedOutputs(t *testing.T) {
 		s.Chain.Mine(all...)
 	})
 	w.Handler = mined.Handler
+	if after := balances(); after != sums {
+		t.Errorf("balances: unconfirmed\n%s\nconfirmed\n%s", sums, after)
+	}
 	if after := strings.Join(found(), "\n"); after != before {
 		t.Errorf("unconfirmed\n%s\nconfirmed\n%s", before, after)
 	}

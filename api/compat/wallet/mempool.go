@@ -194,24 +194,28 @@ func (s *Script) isSpendableIn(t *pending.Tx) (bool, error) {
 
 // unconfirmedStats returns the totals of a script in the mempool.
 func (s *Script) unconfirmedStats() (stats Stats) {
-	x, key := s.v.poolIndex, s.key[:]
 	for _, t := range s.pool {
-		stats.Txs++
-		for i := range t.NumOutputs() {
-			if o := t.Output(i); o.Has(x, key) {
-				stats.Funded++
-				stats.FundedSum += o.Value
-			}
-		}
-		inputs := t.Inputs()
-		for i := range inputs {
-			if o := inputs[i].Spends(); o.Has(x, key) {
-				stats.Spent++
-				stats.SpentSum += o.Value
-			}
-		}
+		stats.add(t, s.v.poolIndex, s.key[:])
 	}
 	return stats
+}
+
+// add adds what a value of an index receives and sends in an unconfirmed transaction.
+func (s *Stats) add(t *pending.Tx, index int, value []byte) {
+	s.Txs++
+	for i := range t.NumOutputs() {
+		if o := t.Output(i); o.Has(index, value) {
+			s.Funded++
+			s.FundedSum += o.Value
+		}
+	}
+	inputs := t.Inputs()
+	for i := range inputs {
+		if o := inputs[i].Spends(); o.Has(index, value) {
+			s.Spent++
+			s.SpentSum += o.Value
+		}
+	}
 }
 
 // Mempool returns the unconfirmed transactions in the order of arrival.

@@ -97,6 +97,21 @@ func (v *View) UnconfirmedWith(index string, value []byte) iter.Seq[model.Hash] 
 	}
 }
 
+// UnconfirmedStats returns the totals of a value of an index in the mempool.
+func (v *View) UnconfirmedStats(index string, value []byte) (stats Stats) {
+	if v.pool == nil {
+		return stats
+	}
+	x := v.pool.Index(index)
+	if x < 0 {
+		return stats
+	}
+	for t := range v.pool.Value(x, value) {
+		stats.add(t, x, value)
+	}
+	return stats
+}
+
 // UnconfirmedWithAsset yields the unconfirmed transactions that have an asset, in the order of arrival.
 func (v *View) UnconfirmedWithAsset(id []byte) iter.Seq[model.Hash] {
 	return func(yield func(model.Hash) bool) {
