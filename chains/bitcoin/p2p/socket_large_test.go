@@ -3,11 +3,15 @@ package p2p
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // stream is a connection of which only the data are read.
@@ -61,4 +65,24 @@ func TestExtendedMessages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A large block that was not requested is not read: its peer is dropped after the header of the block.
+func TestUnrequestedLargeBlocksAreNotRead(t *testing.T) {
+	c := spending(30)
+	good, bad := newFake(t, c.Blocks()), newFake(t, c.Blocks())
+	bad.claims = good.chainHeight() + 100 // so that it is used first
+	const size = block.Large + 1
+	bad.on = after(func(s *session) {
+		m := message("block", bitcointest.Bytes(bitcointest.NewChain().Tip())[:block.HeaderSize])
+		binary.LittleEndian.PutUint32(m[16:], size)
+		_ = s.sendRaw(m) // nothing follows
+	})
+	format := block.Bitcoin
+	format.MaxSize = 2 * size
+	n, j := open(t, nil, func(o *Options) { o.Format = &format }, good, bad)
+	until(t, "the peer to be dropped", func() bool {
+		return j.line("level=WARN", bad.address, fmt.Sprintf("unrequested block of %d bytes", size)) != ""
+	})
+	download(t, n, c.Blocks())
 }
