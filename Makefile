@@ -183,7 +183,7 @@ blocks:
 
 # package-lock.json and go.sum pin other implementations. The native parts of bcoin are compiled, with the headers of the
 # installed node if it has them; other install scripts do not run.
-NPM_PROJECTS := bcoin blockfrost ouroboros ergo esplora electrum trezor cardano runes onesat ord
+NPM_PROJECTS := bcoin blockfrost ouroboros ergo esplora electrum trezor cardano runes onesat ord polars
 .PHONY: interop
 interop:
 	@tools/setup.sh interop

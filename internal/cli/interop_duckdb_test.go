@@ -20,6 +20,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/export"
 	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
@@ -523,8 +524,43 @@ func TestInteropDuckDBAnswersTheQuestionsOfThePage(t *testing.T) {
 				})
 			}
 			s.sums(rng)
+			s.polars(filepath.Join(dir, "tables"))
 		})
 	}
+}
+
+// polars compares the columns that Polars reads with those of DuckDB, and the fees per day.
+func (s *sqlSession) polars(dir string) {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), "node", "tables.js", dir)
+	cmd.Dir, cmd.Stderr = filepath.Join("..", "..", "tools", "interop", "polars"), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		s.Fatalf("node tables.js: %v: make test-interop installs what it needs", err)
+	}
+	var read struct {
+		Columns map[string][]string
+		Fees    [][]string
+	}
+	if err := json.Unmarshal(out, &read); err != nil {
+		s.Fatalf("node tables.js: %v: %.1000s", err, out)
+	}
+	columns := 0
+	for _, table := range export.Tables {
+		for _, c := range s.duck.ask(s.T, "DESCRIBE "+table) {
+			if c[0] == "from" { // of the folders
+				continue
+			}
+			columns++
+			name := table + "." + c[0]
+			rows := s.duck.ask(s.T, fmt.Sprintf(`SELECT count("%s"), count(DISTINCT "%[1]s") FROM %s`, c[0], table))
+			s.equal("values and distinct values of "+name, read.Columns[name], rows[0])
+		}
+	}
+	s.equal("columns", len(read.Columns), columns)
+	fees := s.duck.ask(s.T, `SELECT strftime(block_timestamp, '%Y-%m-%d') AS day, coalesce(sum(fee), 0) FROM transactions
+		WHERE block_timestamp IS NOT NULL GROUP BY day ORDER BY day`)
+	s.equal("fees per day", read.Fees, fees)
 }
 
 // sums compares sums over the files with the database.
