@@ -34,6 +34,11 @@ type birthSlot struct {
 
 const leastSlots = 1 << 12
 
+// full reports whether another birth needs more slots than fit in some bytes.
+func (t *births) full(bytes int) bool {
+	return len(t.slots) > 0 && 2*(t.n+1) > len(t.slots) && 2*len(t.slots)*int(unsafe.Sizeof(birthSlot{})) > bytes
+}
+
 // clear removes all entries and keeps the memory.
 func (t *births) clear() {
 	clear(t.slots)
@@ -107,7 +112,7 @@ func (t *births) grow() {
 // texts caches the texts of births. If it exceeds its limit, it drops the texts that were neither added nor found since
 // the last time.
 type texts struct {
-	limit    int // bytes of the texts of a generation
+	limit    int // bytes of a generation: half of them for texts, half for slots
 	now, old textGeneration
 }
 
@@ -126,13 +131,18 @@ func (g *textGeneration) get(b model.BirthPk, space uint16) ([]byte, bool) {
 	return g.bytes[at+4 : at+4+size], true
 }
 
+// full reports whether a generation has no room for another text.
+func (t *texts) full(text []byte) bool {
+	return len(t.now.bytes)+4+len(text) > t.limit/2 || t.now.at.full(t.limit/2)
+}
+
 // get returns a text, valid until the next call of put or get.
 func (t *texts) get(b model.BirthPk, space uint16) ([]byte, bool) {
 	if text, ok := t.now.get(b, space); ok {
 		return text, true
 	}
 	text, ok := t.old.get(b, space)
-	if ok && len(t.now.bytes)+len(text) < t.limit { // otherwise it would be dropped at once
+	if ok && !t.full(text) { // otherwise it would be dropped at once
 		t.put(b, space, text)
 	}
 	return text, ok
@@ -140,14 +150,14 @@ func (t *texts) get(b model.BirthPk, space uint16) ([]byte, bool) {
 
 // put adds a text that is not in the newest generation.
 func (t *texts) put(b model.BirthPk, space uint16, text []byte) {
-	if len(t.now.bytes) > 0 && len(t.now.bytes)+len(text) > t.limit {
+	if len(t.now.bytes) > 0 && t.full(text) {
 		t.old, t.now = t.now, t.old
 		t.now.at.clear()
 		t.now.bytes = t.now.bytes[:0]
 	}
 	at := uint32(len(t.now.bytes))
 	if t.now.memory == nil {
-		t.now.memory = offheap.New(t.limit)
+		t.now.memory = offheap.New(t.limit / 2)
 	}
 	t.now.bytes = offheap.Room(t.now.memory, t.now.bytes, 4+len(text))
 	t.now.bytes = binary.LittleEndian.AppendUint32(t.now.bytes, uint32(len(text)))
