@@ -29,6 +29,7 @@ type TxDetails struct {
 	Metadata        map[string]any    `json:"metadata,omitempty"` // by label
 	Certificates    []Certificate     `json:"certificates,omitempty"`
 	Withdrawals     []Withdrawal      `json:"withdrawals,omitempty"`
+	Votes           []Vote            `json:"votes,omitempty"`
 	ReferenceInputs []OutputReference `json:"reference_inputs,omitempty"`
 	Collateral      []OutputReference `json:"collateral,omitempty"`
 	RequiredSigners []string          `json:"required_signers,omitempty"`
@@ -102,6 +103,13 @@ type Certificate struct {
 type Withdrawal struct {
 	Address string `json:"address"`
 	Amount  string `json:"amount"`
+}
+
+// Vote is a vote on a governance action.
+type Vote struct {
+	Voter  string `json:"voter"`  // a committee member or a DRep (CIP-129), or a pool
+	Action string `json:"action"` // CIP-129
+	Choice string `json:"choice"` // yes, no, abstain
 }
 
 // Redeemer is the argument of a script and the limits of its execution.

@@ -44,7 +44,7 @@ type valueBody struct {
 	Last       *lastSeen
 	Others     []ownerLink  // values of other indexes that all shown outputs share
 	Also       []ownerLink  // pages of the same value in other indexes
-	Events     []eventRow   // newest certificates and withdrawals that name it
+	Events     []eventRow   // newest certificates, votes and withdrawals that name it
 	Account    *accountPart // state of an account, as the node has it; nil: none, or unknown
 	Wallet     *walletPart  // nil: one value
 	Chart      template.HTML

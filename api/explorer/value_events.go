@@ -12,10 +12,10 @@ import (
 	"birthmark/model"
 )
 
-// eventTxs is the number of the newest transactions in which a page looks for the certificates and withdrawals of a value.
+// eventTxs is the number of the newest transactions in which a page looks for the certificates, votes and withdrawals of a value.
 const eventTxs = 20
 
-// eventRow is a certificate or a withdrawal that names a value.
+// eventRow is a certificate, a vote or a withdrawal that names a value.
 type eventRow struct {
 	What   string
 	Fields []details.Field
@@ -24,7 +24,7 @@ type eventRow struct {
 	Time   int64
 }
 
-// events reads the newest certificates and withdrawals that name the value, from the custom indexes that have it as one of
+// events reads the newest certificates, votes and withdrawals that name the value, from the custom indexes that have it as one of
 // several values of a transaction. An account, a pool and a representative are such values. The pages of these indexes
 // become links of the page.
 func (r *valueReader) events() error {
@@ -116,7 +116,7 @@ func (v *visit) namedIn() func(name string) string {
 	}
 }
 
-// addEvents adds the certificates and withdrawals of transactions that name the value.
+// addEvents adds the certificates, votes and withdrawals of transactions that name the value.
 func (r *valueReader) addEvents(txs []*query.TxAnswer) {
 	d := r.detailer()
 	for _, tx := range txs {
@@ -129,6 +129,12 @@ func (r *valueReader) addEvents(txs []*query.TxAnswer) {
 			if slices.Contains([]string{c.StakeAddress, c.Pool, c.DRep, c.Credential, c.HotCredential, c.RewardAddress}, r.value) ||
 				slices.Contains(c.Owners, r.value) {
 				row.What, row.Fields = format.Words(c.Type), d.Certificate(c)
+				r.body.Events = append(r.body.Events, row)
+			}
+		}
+		for i := range tx.Votes {
+			if v := &tx.Votes[i]; v.Voter == r.value || v.Action == r.value {
+				row.What, row.Fields = "vote", d.Vote(v)
 				r.body.Events = append(r.body.Events, row)
 			}
 		}

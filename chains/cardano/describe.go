@@ -18,6 +18,7 @@ const (
 	bodyCertificates = 4
 	bodyWithdrawals  = 5
 	bodyCollateral   = 13
+	bodyVotes        = 19
 )
 
 // DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details. The scripts of redeemers for inputs
@@ -49,6 +50,10 @@ func (c *chain) DescribeTx(raw []byte, inputs, _ []map[string]any) (*model.TxDes
 	}
 	d.Withdrawals = c.withdrawals(v.item(bodyWithdrawals))
 	d.Certificates = c.certificates(v.item(bodyCertificates))
+	votes := body.Body{Votes: v.item(bodyVotes)}
+	for _, vote := range votes.ReadVotes() {
+		d.Votes = append(d.Votes, model.Vote{Voter: vote.Voter, Action: vote.Action, Choice: body.Choices[vote.Choice]})
+	}
 	c.describeWitnesses(&d.TxDetails, tx, inputs)
 	d.Outputs = make([]model.OutputDetails, len(tx.Outputs))
 	for i := range tx.Outputs {

@@ -93,6 +93,9 @@ func TestEqualKeysOfATransactionCountOnce(t *testing.T) {
 		for _, v := range b.ReadVotes() {
 			line("vote", len(b.Voters), v.Index, v.Choice)
 		}
+		for _, v := range d.Votes {
+			line("choice", v.Voter == address.FormatGovernance(address.DRep, append([]byte{0}, key...)), v.Action[:10], v.Choice)
+		}
 		proposal, ok := body.ReadProposal(b.Proposals[0])
 		line("proposal", ok, len(proposal.Withdrawals), proposal.Withdrawals[0].Amount)
 		for _, r := range d.Redeemers {
@@ -104,7 +107,7 @@ func TestEqualKeysOfATransactionCountOnce(t *testing.T) {
 			"inputs 2 2 7 1", "collateral 05:1 04:7", "references 05:1 04:7",
 			"withdrawal " + tail(c, account) + " 7000", "withdrawal " + tail(c, other) + " 1",
 			"mint 74776f 3", "mints 1", "certificates 4 4 2", "payment 6 18446744073709551616", "payment 7 6", "signers 2",
-			"vote 1 0 2", "proposal true 1 2", "redeemer spend 1 09", "redeemer mint 0 08", "witnesses 1 2", "metadata map[5:c 6:b]",
+			"vote 1 0 2", "choice true gov_action abstain", "proposal true 1 2", "redeemer spend 1 09", "redeemer mint 0 08", "witnesses 1 2", "metadata map[5:c 6:b]",
 		}
 		if !slices.Equal(lines, want) {
 			t.Errorf("\n got %s\nwant %s", strings.Join(lines, "\n     "), strings.Join(want, "\n     "))

@@ -228,6 +228,13 @@ func (d *Writer) Certificate(c *model.Certificate) (fields []Field) {
 	return fields
 }
 
+// Vote returns the fields of a vote.
+func (d *Writer) Vote(v *model.Vote) []Field {
+	fields := d.Link(nil, "voter", v.Voter, d.named(v.Voter))
+	fields = d.Link(fields, "action", v.Action, d.named(v.Action))
+	return d.Field(fields, "vote", v.Choice)
+}
+
 // stake returns the path of the page of a stake address; empty: it has none.
 func (d *Writer) stake(address string) string {
 	if address == "" || d.Stake == nil {

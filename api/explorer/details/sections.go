@@ -68,6 +68,10 @@ func (d *Writer) Sections(a *query.TxAnswer, inscriptions []model.Inscription) (
 		})
 	}
 	end("withdrawals", "Withdrawals")
+	for i := range a.Votes {
+		add(func() Item { return Item{Fields: d.Vote(&a.Votes[i])} })
+	}
+	end("votes", "Votes")
 	for _, list := range []struct {
 		id, title string
 		refs      []model.OutputReference
