@@ -389,6 +389,9 @@ func (v *view) data(o *stored, d *decoded, m members) (jsonappend.JSON, error) {
 		case sat.Cosign:
 			add("cosign", object{"address": v.address(l.KeyHash), "cosigner": hex.EncodeToString(l.Cosigner)})
 		case sat.Listing:
+			if o.value != 1 {
+				break // no offer
+			}
 			listing := object{"price": l.Price, "pricePer": 0, "payout": base64Of(l.Payout)}
 			if l.KeyHash != nil {
 				listing["seller"] = v.addressValue(l.KeyHash)

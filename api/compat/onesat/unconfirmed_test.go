@@ -219,8 +219,10 @@ func TestDataTags(t *testing.T) {
 		script := append([]byte{0, 0x6a}, push(protocol, "SET", "app", "one", "|", protocol, "SET", "app", "two", "|", "other", "x")...)
 		tx = bitcointest.Spend(s.Chain.Mine().Transactions[0], 0, wire.NewTxOut(0, script),
 			wire.NewTxOut(0, append([]byte{0, 0x6a}, push(protocol, "DELETE", "app")...)))
+		tx.AddTxOut(wire.NewTxOut(2, listingLock(t, onesattest.Lock(1)[3:23]))) // an offer has one satoshi
 		s.Chain.Mine(tx)
 	})
+	w.holds("an offer", w.ask("/txo/tx/"+tx.TxHash().String()+"?tags=ordlock&events=true", ""), `answer[2].data == {} and not ("list" in answer[2].events)`)
 	w.known["data"] = tx.TxHash().String()
 	w.holds("tags", w.ask("/txo/tx/{data}?tags=map,bitcom", ""), `answer[0].data.map == {"cmd": "SET", "data": {"app": "one"}} and `+
 		`map(answer[0].data.bitcom.protos, .proto) == ["`+protocol+`", "`+protocol+`", "other"] and `+
