@@ -51,7 +51,8 @@ type chartsBody struct {
 	Subjects []chartSubject
 	Missing  bool // the database has no statistics
 
-	Producers template.HTML // of the newest blocks; empty: unknown
+	Kinds     []template.HTML // outputs by value of indexes with few values
+	Producers template.HTML   // of the newest blocks; empty: unknown
 }
 
 type chartSubject struct {
@@ -142,6 +143,9 @@ func (v *visit) charts() (*page, error) {
 		}
 	}
 	b.subjects(list, shown)
+	if b.Kinds, err = v.kinds(); err != nil {
+		return nil, err
+	}
 	if b.Producers, err = v.producers(); err != nil {
 		return nil, err
 	}
