@@ -161,13 +161,14 @@ func (s *Server) Attacks() (all []Attack) {
 			s.address+`"]}}`+strings.Repeat("\n"+fmt.Sprintf(account, "getAccountInfo"), 8)),
 	})
 	unread("v1", map[string]request{
-		"find":    v1(bitcoin.Name, "/find/address/%s?limit=1000&mempool=include", s.address),
-		"history": v1(bitcoin.Name, "/history/address/%s?limit=1000&mempool=include", s.address),
-		"balance": v1(bitcoin.Name, "/balance/address/%s?mempool=include", s.address),
-		"unspent": v1(bitcoin.Name, "/find/address/%s?limit=1000&unspent=true", s.address),
-		"mempool": v1(bitcoin.Name, "/mempool/transactions?limit=1000"),
-		"richest": v1(bitcoin.Name, "/richest/address?limit=1000"),
-		"block":   v1(bitcoin.Name, "/block/%s", s.largest), "blocks": v1(bitcoin.Name, "/blocks?limit=1000"),
+		"find":     v1(bitcoin.Name, "/find/address/%s?limit=1000&mempool=include", s.address),
+		"history":  v1(bitcoin.Name, "/history/address/%s?limit=1000&mempool=include", s.address),
+		"balance":  v1(bitcoin.Name, "/balance/address/%s?mempool=include", s.address),
+		"unspent":  v1(bitcoin.Name, "/find/address/%s?limit=1000&unspent=true", s.address),
+		"mempool":  v1(bitcoin.Name, "/mempool/transactions?limit=1000"),
+		"template": v1(bitcoin.Name, "/mempool/blocks"),
+		"richest":  v1(bitcoin.Name, "/richest/address?limit=1000"),
+		"block":    v1(bitcoin.Name, "/block/%s", s.largest), "blocks": v1(bitcoin.Name, "/blocks?limit=1000"),
 		"stream": stream(v1(bitcoin.Name, "/find/address/%s", s.address)),
 		"events": events(v1(bitcoin.Name, "/events?from=1&spends=true&follow=address%%3D%s", s.address)),
 	})
@@ -176,6 +177,10 @@ func (s *Server) Attacks() (all []Attack) {
 		"history.csv": get("/%s/address/%s/history.csv", s.names[bitcoin.Name], s.address),
 		"block":       get("/%s/block/%s", s.names[bitcoin.Name], s.largest),
 		"mempool":     get("/%s/mempool", s.names[bitcoin.Name]),
+		"charts":      get("/%s/charts", s.names[bitcoin.Name]),
+		"producers":   get("/%s/producers", s.names[bitcoin.Name]),
+		"sent":        get("/%s/address/%s?direction=sent", s.names[bitcoin.Name], s.address),
+		"account":     get("/%s/address/%s", s.names[cardano.Name], s.cardano),
 		"richest":     get("/%s/richest/address", s.names[cardano.Name]),
 	})
 	policy := s.asset[:min(len(s.asset), 56)]
