@@ -267,8 +267,8 @@ func TestRecordingIsSmall(t *testing.T) {
 		}
 		size += info.Size()
 	}
-	if perTx := size / 20_000; perTx > 25 {
-		t.Errorf("%d bytes per transaction, expected at most 25", perTx)
+	if perTx := size / 20_000; perTx > 30 {
+		t.Errorf("%d bytes per transaction, expected at most 30", perTx)
 	}
 }
 
