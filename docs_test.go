@@ -2,6 +2,7 @@ package birthmark_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -173,5 +174,21 @@ func TestListsAreWhole(t *testing.T) {
 	}
 	if entries < 300 {
 		t.Errorf("%d entries of lists, expected at least 300", entries)
+	}
+}
+
+// No file of another project is committed, such as installed packages.
+func TestFilesOfOthersAreNotCommitted(t *testing.T) {
+	list, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("not a git repository")
+	}
+	const most = 1 << 20
+	for name := range strings.SplitSeq(strings.Trim(string(list), "\x00"), "\x00") {
+		if strings.Contains(name, "node_modules/") {
+			t.Errorf("%s is committed: remove it, and add node_modules to .gitignore", name)
+		} else if info, err := os.Stat(name); err == nil && info.Size() > most {
+			t.Errorf("%s has %d bytes, expected at most %d", name, info.Size(), most)
+		}
 	}
 }
