@@ -56,7 +56,8 @@ func (f filter) addTo(q url.Values) {
 	}
 }
 
-// Has reports whether a transaction is selected: what the value has of the coin, or of the asset, became more or less.
+// Has reports whether a transaction is selected: whether it changed the balance of the coin, or of the asset, in the
+// direction of the filter.
 func (f filter) Has(t *query.HistoryTxAnswer) bool {
 	in, out := t.Received, t.Sent
 	if f.Asset != "" {

@@ -8,8 +8,7 @@ import (
 	"birthmark/storage"
 )
 
-// dropAssets removes the rows of rules that were not complete, and what they added to the statistics. Steps that are
-// repeated after an interruption find nothing to do.
+// dropAssets removes the rows of incomplete rules, and their part of the statistics. It can be interrupted and repeated.
 func (b *builder) dropAssets(ctx context.Context) error {
 	for _, d := range b.Layout().Declarations() {
 		if !schema.OfAssets(d.Family) {

@@ -536,7 +536,7 @@ func (s *sqlSession) polars(dir string) {
 	cmd.Dir, cmd.Stderr = filepath.Join("..", "..", "tools", "interop", "polars"), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		s.Fatalf("node tables.js: %v: make test-interop installs what it needs", err)
+		s.Fatalf("node tables.js: %v: run make test-interop, which installs Polars", err)
 	}
 	var read struct {
 		Columns map[string][]string

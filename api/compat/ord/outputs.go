@@ -49,7 +49,7 @@ func oneOutput(r *request) answer {
 	}
 }
 
-// outputAssets returns what an output holds.
+// outputAssets returns the assets of an output.
 func outputAssets(r *request) answer {
 	one := oneOutput(r)
 	return func(v *view) (any, error) {

@@ -121,7 +121,7 @@ type outputValue struct {
 	Value         uint64         `json:"value"`
 }
 
-// assetsValue is what an output holds.
+// assetsValue is the assets of an output.
 type assetsValue struct {
 	Inscriptions *[]string `json:"inscriptions"` // null
 	Runes        piles     `json:"runes"`

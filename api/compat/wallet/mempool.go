@@ -200,7 +200,7 @@ func (s *Script) unconfirmedStats() (stats Stats) {
 	return stats
 }
 
-// add adds what a value of an index receives and sends in an unconfirmed transaction.
+// add adds the amounts that a value of an index receives and sends in an unconfirmed transaction.
 func (s *Stats) add(t *pending.Tx, index int, value []byte) {
 	s.Txs++
 	for i := range t.NumOutputs() {

@@ -16,7 +16,7 @@ import (
 type Treemap struct {
 	ID, Title string
 	Text      string // description for screen readers
-	Unit      string // what a cell is: transaction
+	Unit      string // name of a cell, such as transaction
 	Groups    []Group
 }
 

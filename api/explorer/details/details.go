@@ -39,7 +39,7 @@ type Writer struct {
 	most    int // characters of a script's text
 }
 
-// Script is where a script is and what it is.
+// Script describes a script and its place.
 type Script struct {
 	Language string
 	Size     int    // bytes

@@ -16,7 +16,7 @@ import (
 // Node is a value in a tree: a text, or a list of named values.
 type Node struct {
 	Name  string // in the node above; may be empty
-	Text  string // of a single value, or what kind of list it is
+	Text  string // of a single value, or the kind of the list
 	Items []Node
 	Open  bool // shown without a click
 }
