@@ -88,8 +88,15 @@ func DivideReading(total Size) Division {
 // recent outputs and texts, outside Go's heap, and that of rows and pages, in it.
 func DivideExport(total Size) (database Size, tables, heap int64) {
 	tables, heap = int64(total)/8*3, int64(total)/2
-	return total - Size(tables+heap), tables, heap
+	return total - Size(tables+heap), tables, max(heap, min(heap+exportPages, exportHeap))
 }
+
+// An export needs up to exportHeap for rows and pages, whatever its memory: with less, the collector runs all the time.
+// It may exceed its memory by exportPages for them.
+const (
+	exportHeap  = 416 << 20
+	exportPages = 160 << 20
+)
 
 // percent returns a percentage of a size, but at most limit.
 func (s Size) percent(n int64, limit Size) int64 { return min(int64(s)/100*n, int64(limit)) }
