@@ -21,7 +21,7 @@ type mempoolBody struct {
 	Stats   []stat
 	Blocks  []projectedBlock
 	Rest    string        // the transactions after them; empty: none
-	Map     template.HTML // the next block; empty: there is none
+	Map     template.HTML // the next block; empty on chains without projected blocks
 	Chart   template.HTML // size by fee rate; empty: no transaction has a fee rate
 	Ages    template.HTML // by age; empty: no transactions
 	Txs     []newTx

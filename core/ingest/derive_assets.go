@@ -24,7 +24,7 @@ type AssetRows struct {
 	first  model.UtxoPk
 	assets ledger.AssetDeltas
 	deltas []*ledger.Deltas
-	sums   []schema.BlockSums // for the index statistics; nil if there is none
+	sums   []schema.BlockSums // nil without the index statistics
 }
 
 // DeriveAssets derives the assets of blocks after parent, of which the database has all other rows. l has the rules. r has

@@ -15,7 +15,8 @@ var pictures = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/svg+xml": true,
 }
 
-// PictureType returns the media type of an inscription that a page shows as a picture; empty: it is none.
+// PictureType returns the media type of an inscription that a page shows as a picture; empty for
+// other inscriptions.
 func PictureType(in *model.Inscription) string {
 	kind := mediaType(in)
 	if in.Encoding != "" || len(in.Content) == 0 || !pictures[kind] {

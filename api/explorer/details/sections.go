@@ -27,7 +27,7 @@ type Item struct {
 	URL     string // empty: none
 	Fields  []Field
 
-	Content string // path of the content of an inscription; empty: the item is none
+	Content string // path of the content, for an inscription
 	Picture bool   // the content is a picture
 }
 

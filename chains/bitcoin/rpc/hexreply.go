@@ -223,6 +223,7 @@ func (r *hexReader) hex() error {
 			}
 			valid = false
 			if _, err := r.in.ReadByte(); err != nil {
+				body.Free()
 				return err
 			}
 		}

@@ -143,7 +143,7 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 	return nil
 }
 
-// begin reads up to the start of a batch response. If the response is none, it returns its error.
+// begin reads up to the start of a batch response. It returns the error of any other response.
 func begin(a *answer, in *bufio.Reader, calls []call) (isBatch bool, err error) {
 	first, err := firstByte(in)
 	if err != nil && err != io.EOF {
