@@ -1,18 +1,15 @@
 package export
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
-	"birthmark/core/export/tablefile"
 	"birthmark/core/schema"
 	"birthmark/internal/guard"
 	"birthmark/model"
@@ -323,191 +320,6 @@ func (c *chunk) eachTx(pks []uint64, do func(row, tx int)) error {
 		do(row, tx)
 	}
 	return nil
-}
-
-// sumOutputs adds the outputs to the sums of the transactions, and to the table of recent ones.
-func (p *part) sumOutputs() error {
-	c := &p.chunk
-	if c.outputs == nil {
-		return nil
-	}
-	return c.eachTx(c.outputs.pks, func(row, tx int) { c.sums[tx].AddOutput(c.outputs.values[row]) })
-}
-
-// missing is an input whose output is not in the table of recent ones.
-type missing struct {
-	pk    uint64
-	input int
-}
-
-func compareMissing(a, b missing) int { return cmp.Compare(a.pk, b.pk) }
-
-// joinInputs finds the values of the outputs that inputs spend, and the births of their addresses.
-func (p *part) joinInputs() error {
-	c := &p.chunk
-	if c.outputs != nil {
-		var births []uint64
-		if p.holders {
-			births = c.outputs.keys[0].births
-		}
-		for i, pk := range c.outputs.pks {
-			birth := noBirth
-			if births != nil {
-				birth = births[i]
-			}
-			p.recent.put(pk, c.outputs.values[i], birth)
-		}
-	}
-	if c.inputs == nil {
-		return nil
-	}
-	n := len(c.inputs.pks)
-	c.values, c.births = slices.Grow(c.values[:0], n)[:n], slices.Grow(c.births[:0], n)[:n]
-	p.missing = p.missing[:0]
-	for i, pk := range c.inputs.spent {
-		if s, ok := p.recent.take(pk); ok {
-			c.values[i], c.births[i] = s.value, s.birth
-		} else {
-			p.missing = append(p.missing, missing{pk, i})
-		}
-	}
-	if err := p.readSpent(); err != nil {
-		return err
-	}
-	return c.eachTx(c.inputs.pks, func(row, tx int) { c.sums[tx].AddInput(c.values[row]) })
-}
-
-// readSpent reads the missing outputs in chain order.
-func (p *part) readSpent() error {
-	if len(p.missing) == 0 {
-		return nil
-	}
-	slices.SortFunc(p.missing, compareMissing)
-	rows, err := p.r.GetMany(schema.FamilyUtxo, keysOf(p.missing, func(m *missing) uint64 { return m.pk }))
-	if err != nil {
-		return err
-	}
-	birth := noBirth
-	visit := func(x *schema.Index, b model.BirthPk) {
-		if p.holders && x == p.indexes[0] {
-			birth = uint64(b.Utxo)
-		}
-	}
-	for i, m := range p.missing {
-		birth = noBirth
-		pk := model.UtxoPk(m.pk)
-		if rows[i] == nil {
-			return fmt.Errorf("output %v, which is spent, is missing: run birthmark check", pk)
-		}
-		value, err := p.l.VisitUtxoRow(pk, rows[i], visit)
-		if err != nil {
-			return fmt.Errorf("output %v, which is spent: %w", pk, err)
-		}
-		p.chunk.values[m.input], p.chunk.births[m.input] = value, birth
-	}
-	return nil
-}
-
-// keysOf returns encoded pointers.
-func keysOf[T any](list []T, pk func(*T) uint64) [][]byte {
-	keys, all := make([][]byte, len(list)), make([]byte, 0, len(list)*model.PkSize)
-	for i := range list {
-		at := len(all)
-		all = binary.BigEndian.AppendUint64(all, pk(&list[i]))
-		keys[i] = all[at:len(all):len(all)]
-	}
-	return keys
-}
-
-// need reads the texts of births that are not in the cache.
-func (p *part) need(v *values, births []model.BirthPk) error {
-	if len(births) == 0 {
-		return nil
-	}
-	slices.SortFunc(births, schema.CompareBirths)
-	keys, all := make([][]byte, len(births)), make([]byte, 0, len(births)*model.PkOrdinalSize)
-	for i, b := range births {
-		at := len(all)
-		all = b.AppendTo(all, v.ordinal)
-		keys[i] = all[at:len(all):len(all)]
-	}
-	rows, err := p.r.GetMany(v.family, keys)
-	if err != nil {
-		return err
-	}
-	for i, b := range births {
-		if rows[i] == nil {
-			return fmt.Errorf("the value of birth %v is missing: run birthmark check", b)
-		}
-		p.texts.put(b, v.space, []byte(v.format(rows[i])))
-	}
-	return nil
-}
-
-// values is the texts of one index, or of assets, for the entries of a dictionary.
-type values struct {
-	space   uint16
-	family  storage.Family
-	ordinal bool
-	format  func([]byte) string
-	id      func(model.BirthPk) model.Uint128
-}
-
-// valuesOf returns the values of an exported index.
-func (p *part) valuesOf(i int) *values {
-	x := p.indexes[i]
-	return &values{uint16(i + 1), x.Family(schema.IndexValue), x.Kind.HasOrdinal(), x.Format, birthID}
-}
-
-// valuesOfAssets returns the ids of assets.
-func (p *part) valuesOfAssets() *values {
-	return &values{assetSpace, schema.FamilyAssetID, true, p.l.Chain.FormatAsset, assetID}
-}
-
-// birthID is the id of a value of an index that is not many-valued: its birth.
-func birthID(b model.BirthPk) model.Uint128 { return model.Uint128Of(uint64(b.Utxo)) }
-
-// assetID is the id of an asset: its birth, then the 16 bits of its position in the output.
-func assetID(b model.BirthPk) model.Uint128 {
-	return model.Uint128{Hi: uint64(b.Utxo) >> 48, Lo: uint64(b.Utxo)<<16 | uint64(b.Ordinal)}
-}
-
-// appendEntries appends the positions of births in a dictionary, in which new ones have the order of their first
-// occurrence. birth returns birth i; false if it is absent.
-func (p *part) appendEntries(at []uint32, d *dictionary, v *values, n int, birth func(i int) (model.BirthPk, bool)) ([]uint32, error) {
-	at, p.added = slices.Grow(at, n), p.added[:0]
-	for i := range n {
-		b, ok := birth(i)
-		if !ok {
-			at = append(at, tablefile.NoEntry)
-			continue
-		}
-		number, added := d.at.add(b)
-		if added {
-			p.added = append(p.added, b)
-		}
-		at = append(at, number)
-	}
-	p.unknown = p.unknown[:0]
-	for _, b := range p.added {
-		if _, ok := p.texts.get(b, v.space); !ok {
-			p.unknown = append(p.unknown, b)
-		}
-	}
-	if err := p.need(v, p.unknown); err != nil {
-		return at, err
-	}
-	for _, b := range p.added {
-		text, ok := p.texts.get(b, v.space)
-		for !ok { // the cache is too small for the chunk
-			if err := p.need(v, []model.BirthPk{b}); err != nil {
-				return at, err
-			}
-			text, ok = p.texts.get(b, v.space)
-		}
-		d.Add(text, v.id(b))
-	}
-	return at, nil
 }
 
 // number converts an amount to a signed number. Chains have no larger ones.
