@@ -106,7 +106,7 @@ var rules = []rule{
 		"api/compat/blockfrost/contents",
 		"api/compat/*/...",
 	}},
-	{from: "api/compat/answertest", may: []string{"api/ratelimit", "core/meter", "storage/storetest", "internal/testrun", "internal/testseed"}},
+	{from: "api/compat/answertest", may: []string{"api/ratelimit", "core", "core/meter", "core/pending", "model", "storage/storetest", "internal/testrun", "internal/testseed"}},
 	{from: "api/compat/boxes/boxestest", may: anything},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/signet", "internal/suggest", "internal/guard", "internal/offheap"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/...", "internal/testseed"}},

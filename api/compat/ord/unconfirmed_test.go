@@ -2,15 +2,14 @@ package ord_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/ord"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
@@ -44,23 +43,7 @@ func (w *world) withPool(txs ...*wire.MsgTx) *pending.Follower {
 	}
 	uri := cointest.NodeWithPool(w, "regtest", params.Bitcoin.Format, func() [][]byte { return blocks },
 		func() map[string][]byte { return pool })
-	f := pending.NewFollower(pending.Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(ctx context.Context, indexes []string) (model.Source, error) {
-			return w.db.Chain().Open(ctx, model.SourceOptions{URI: uri, Indexes: indexes, Raw: true, Follow: true})
-		},
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); f.Run(ctx) }()
-	w.Cleanup(func() { cancel(); <-ended })
-	for f.Standing().State() != pending.Live || f.Standing().Count() != len(pool) {
-		if err := w.Context().Err(); err != nil {
-			w.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	f := answertest.Mempool(w, w.db, uri, len(pool))
 	state := func() served.State { return served.State{} }
 	handler, err := ord.New(ord.Options{
 		Chain: wallet.New(&served.Chain{Name: "bitcoin", Model: w.db.Chain(), View: w.db.View, Moved: w.db.Moved, State: state, Mempool: f}),

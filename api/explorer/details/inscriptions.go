@@ -1,6 +1,7 @@
 package details
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,8 +16,7 @@ var pictures = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/svg+xml": true,
 }
 
-// PictureType returns the media type of an inscription that a page shows as a picture; empty for
-// other inscriptions.
+// PictureType returns the media type of an inscription that a page shows as a picture; empty for others.
 func PictureType(in *model.Inscription) string {
 	kind := mediaType(in)
 	if in.Encoding != "" || len(in.Content) == 0 || !pictures[kind] {
@@ -74,7 +74,7 @@ func (d *Writer) inscription(tx string, in *model.Inscription) Item {
 		kind = "no type"
 	}
 	item := Item{Heading: kind, Content: d.Inscription(in.Number), Picture: PictureType(in) != ""}
-	item.Fields = d.Field(item.Fields, "id", tx+"i"+humanize.Count(in.Number))
+	item.Fields = d.Field(item.Fields, "id", tx+"i"+strconv.Itoa(in.Number))
 	item.Fields = d.Field(item.Fields, "in", where+humanize.Count(in.Position))
 	size := humanize.Plural(len(in.Content), "byte")
 	if in.Encoding != "" {

@@ -87,7 +87,7 @@ func constantText(raw []byte) string {
 		}
 	}
 	if len(text) > maxConstantText {
-		return text[:maxConstantText] + "…"
+		return strings.ToValidUTF8(text[:maxConstantText], "") + "…"
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // feeTree is the tree of the contract for fees.
@@ -67,6 +68,9 @@ func FuzzPrint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, most int) {
 		text, whole := Print(raw, 1<<16)
+		if !utf8.ValidString(text) {
+			t.Errorf("%x: the text %q is not UTF-8", raw, text)
+		}
 		tree, err := ParseTree(raw)
 		if err != nil {
 			if text != "" {
