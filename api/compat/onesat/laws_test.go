@@ -245,7 +245,7 @@ func TestUnconfirmedAssetsAreThoseOfTheNextBlock(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if held < 50 || changes < 50 {
+			if held < 15 || changes < 15 {
 				t.Errorf("only %d holdings and %d changes of supplies", held, changes)
 			}
 		})
