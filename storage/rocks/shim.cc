@@ -1,5 +1,6 @@
 #include "shim.h"
 
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/slice_transform.h>
@@ -21,6 +22,15 @@
 #endif
 #include <sys/resource.h>
 #include <unistd.h>
+
+// A class of RocksDB's tests, which the library has only if it was compiled without NDEBUG, that is, with assertions.
+// The address of a weak function that is absent is null.
+namespace ROCKSDB_NAMESPACE {
+class SyncPoint {
+ public:
+  static SyncPoint *GetInstance() __attribute__((weak));
+};
+}  // namespace ROCKSDB_NAMESPACE
 
 using namespace rocksdb;
 
@@ -327,6 +337,16 @@ int birthmark_max_arenas(void) {
   return static_cast<int>(std::clamp(processors / 4, 2L, 8L));
 }
 int birthmark_rocksdb_version(void) { return ROCKSDB_MAJOR << 16 | ROCKSDB_MINOR << 8 | ROCKSDB_PATCH; }
+
+int birthmark_rocksdb_assertions(void) { return SyncPoint::GetInstance != nullptr; }
+
+uint32_t birthmark_rocksdb_compression(void) {
+  uint32_t kinds = 0;
+  for (const CompressionType kind : GetSupportedCompressions()) {
+    if (kind < 32) kinds |= uint32_t{1} << kind;
+  }
+  return kinds;
+}
 
 int birthmark_arenas(void) {
   int n = 0;

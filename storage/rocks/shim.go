@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -207,6 +208,26 @@ func heapArenas() (n, limit int) { return int(C.birthmark_arenas()), int(C.birth
 func Version() string {
 	v := int(C.birthmark_rocksdb_version())
 	return fmt.Sprintf("%d.%d.%d", v>>16, v>>8&0xff, v&0xff)
+}
+
+// Library describes the RocksDB that the program is linked with.
+type Library struct {
+	Version     string   `json:"version"`     // such as 7.8.3
+	Assertions  bool     `json:"assertions"`  // compiled without NDEBUG: a failed assertion aborts the process
+	Compression []string `json:"compression"` // without none
+}
+
+// LinkedLibrary returns the description of RocksDB.
+func LinkedLibrary() Library {
+	l := Library{Version: Version(), Assertions: C.birthmark_rocksdb_assertions() != 0}
+	kinds := uint32(C.birthmark_rocksdb_compression())
+	for kind, name := range map[int]string{1: "snappy", 2: "zlib", 3: "bzip2", 4: "lz4", 5: "lz4hc", 7: "zstd"} {
+		if kinds>>kind&1 != 0 {
+			l.Compression = append(l.Compression, name)
+		}
+	}
+	slices.Sort(l.Compression)
+	return l
 }
 
 // setBackgroundJobs sets the number of threads that flush and compact.

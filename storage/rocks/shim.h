@@ -87,6 +87,10 @@ void birthmark_scan_close(void *scan);
 
 // Returns the version of RocksDB as major << 16 | minor << 8 | patch.
 int birthmark_rocksdb_version(void);
+// Returns 1 if RocksDB was compiled with assertions.
+int birthmark_rocksdb_assertions(void);
+// Returns the supported kinds of compression: bit n for the value n of CompressionType.
+uint32_t birthmark_rocksdb_compression(void);
 
 #ifdef __cplusplus
 }
