@@ -7,7 +7,6 @@ package meter
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -126,7 +125,7 @@ func (m *Meter) Spend(points int64) error {
 	}
 	spent := m.points.Add(points)
 	if spent/yieldPoints != (spent-points)/yieldPoints {
-		runtime.Gosched()
+		network.yield()
 	}
 	if spent <= m.paid.Load() {
 		return nil

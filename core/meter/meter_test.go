@@ -2,7 +2,9 @@ package meter
 
 import (
 	"errors"
+	"os"
 	"runtime"
+	"sync"
 	"testing"
 
 	"birthmark/model"
@@ -54,6 +56,65 @@ func TestLongRequestsLetOthersRun(t *testing.T) {
 	if at >= most {
 		t.Errorf("another goroutine waited for all %d points", most)
 	}
+}
+
+// A request that arrives from the network while a long one runs does not wait for a time slice either.
+func TestLongRequestsLetTheNetworkRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	long := New(freely{}, 0, 1, nil)
+	waits, ran, at := make(chan struct{}), make(chan error, 1), int64(0)
+	go func() {
+		close(waits)
+		_, err := r.Read(make([]byte, 1))
+		at = long.points.Load()
+		ran <- err
+	}()
+	<-waits
+	for range 10 { // until the goroutine waits for the byte
+		network.yield()
+	}
+	if _, err := w.Write([]byte{0}); err != nil {
+		t.Fatal(err)
+	}
+	const most = 100 * yieldPoints // less than a time slice
+	for long.points.Load() < most {
+		if err := long.Rows(10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-ran; err != nil || at >= most {
+		t.Errorf("the reader of a pipe waited for %d of %d points: %v", at, most, err)
+	}
+}
+
+// Any number of requests can yield at the same time, also if the pipe breaks.
+func TestManyYield(t *testing.T) {
+	var p poller
+	yield := func() {
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				for range 200 {
+					p.yield()
+				}
+			})
+		}
+		all.Wait()
+	}
+	yield()
+	p.r.Close()
+	yield()
+	if !p.broken {
+		t.Error("the pipe is not broken")
+	}
+	p.w.Close()
+	yield()
 }
 
 // A goroutine that outlives its request, such as the writer of a connection, neither takes bytes nor gives any back.
