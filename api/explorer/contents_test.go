@@ -53,7 +53,7 @@ func (d *document) bounded(t *testing.T) {
 // generated returns a database of a generated chain with raw transactions, and all its transactions.
 func generated(t *testing.T, name string, txs int) (*core.DB, []*query.TxAnswer) {
 	t.Helper()
-	made, err := generate.Write(t.Context(), name, t.TempDir(), generate.Options{Seed: testseed.Of(t, 3), Txs: txs}, nil)
+	made, err := generate.Write(t.Context(), name, t.TempDir(), generate.Options{Seed: testseed.Of(t, 3), Txs: txs, AllParts: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

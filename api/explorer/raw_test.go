@@ -22,7 +22,7 @@ func TestPagesThatLackDetailsNameRawTransactions(t *testing.T) {
 	for _, name := range []string{"bitcoin", "cardano", "ergo"} {
 		t.Run(name, func(t *testing.T) {
 			made, err := generate.Write(t.Context(), name, t.TempDir(), generate.Options{Seed: testseed.Of(t, 1),
-				Txs: 200}, nil)
+				Txs: 400, AllParts: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,13 +17,13 @@ func TestChain(t *testing.T) {
 	chunks(t, func(name, network string, blocks [][]byte) {
 		f.Examples = append(f.Examples, chaintest.Input{Name: name, Network: network, Data: bytes.Join(blocks, nil)})
 	})
-	c := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 4})
-	f.Inputs = append(f.Inputs, chaintest.Input{Name: "generated", Network: genesisOf(t, c), Data: bytes.Join(next(c, 20), nil)})
+	c := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 4, AllParts: true})
+	f.Inputs = append(f.Inputs, chaintest.Input{Name: "generated", Network: genesisOf(t, c), Data: bytes.Join(next(c, 60), nil)})
 	chaintest.Run(t, f)
 }
 
 func branches(t testing.TB, depth int) (network, ours, theirs string) {
-	c := cardanogen.New(cardanogen.Options{Seed: uint64(depth), TxsPerBlock: 2})
+	c := cardanogen.New(cardanogen.Options{Seed: uint64(depth), TxsPerBlock: 2, AllParts: true})
 	common, fork := next(c, 12), c.Fork(5)
 	return genesisOf(t, c), chunkOf(t, append(common[:12:12], next(c, depth)...)...), chunkOf(t, append(common[:12:12], next(fork, depth+3)...)...)
 }

@@ -258,7 +258,7 @@ func TestCustomValuesAreOwnedByTheBlock(t *testing.T) {
 // Blocks from every source have the same values of custom indexes.
 func TestCustomIndexesFromEverySource(t *testing.T) {
 	c := defined(t, "preview", everyField()...)
-	made := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 5})
+	made := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 5, AllParts: true})
 	var raws [][]byte
 	for range 30 {
 		raws = append(raws, made.Next().Raw)

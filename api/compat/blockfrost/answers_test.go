@@ -28,7 +28,7 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		preview(t, 50_939).crawl(t, 4000, nil)
 	})
 	t.Run("generated", func(t *testing.T) {
-		c := cardanogen.New(cardanogen.Options{Seed: testseed.Rand(t).Uint64(), TxsPerBlock: 8})
+		c := cardanogen.New(cardanogen.Options{Seed: testseed.Rand(t).Uint64(), TxsPerBlock: 8, AllParts: true})
 		dir := t.TempDir()
 		if err := c.Genesis().Write(dir); err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		store := storetest.NewFaulty(memory.New())
 		w := newWorldIn(t, dir, store)
 		w.store = store
-		n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 60))
+		n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 100))
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.crawl(t, testrun.Amount(3000, 1000), func(target string, status int) bool {
 			// A network that is not public has no prices for redeemers, and pools of its genesis.

@@ -46,11 +46,28 @@ func (v *view) decodeRaw(raw []byte) (*decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Failed { // nothing but its collateral counts
-		d.Parts.Mints, d.Details.Certificates, d.Details.Withdrawals = nil, nil, nil
-		d.Parts.Donation = 0
+	if t.Failed {
+		d.fail()
 	}
 	return d, nil
+}
+
+// fail removes the parts that do not count if scripts failed: all but the spent collateral and its return. Its reference
+// inputs, its collateral as such, metadata, required signers and redeemers do not count either: cardano-db-sync, which
+// Blockfrost reads, stores them for valid transactions only (Era/Universal/Insert/Tx.hs: insertTxRest, prepareTxGrouped).
+func (d *decoded) fail() {
+	d.Parts.Mints, d.Details.Certificates, d.Details.Withdrawals = nil, nil, nil
+	d.Parts.Donation, d.Parts.Votes, d.Parts.Proposals = 0, nil, nil
+	d.Details.ReferenceInputs, d.Details.Collateral, d.Details.RequiredSigners = nil, nil, nil
+	d.Auxiliary = nil
+}
+
+// redeemers returns the redeemers; none if scripts failed.
+func (d *decoded) redeemers() []ledger.Redeemer {
+	if d.Failed {
+		return nil
+	}
+	return d.Witnessed().Redeemers
 }
 
 // hashes returns the hashes of transactions.

@@ -71,13 +71,13 @@ func (n *naive) slotTime(epoch uint64) int64 {
 // The sums of a growing epoch match the chain after each reorganization, although requests in between cache sums.
 func TestSumsOfEpochsThroughForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})
+	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10, AllParts: true})
 	dir := t.TempDir()
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, dir)
-	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 40))
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 60))
 	verify := func() {
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.epochs(t)

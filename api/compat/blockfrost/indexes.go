@@ -34,9 +34,7 @@ var (
 		Name: "metadata_label", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.metadata_labels",
 	}
 	Subjects = utxo.Subjects
-	Scripts  = model.Definition{
-		Name: "script", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.scripts",
-	}
+	Scripts  = utxo.Scripts
 )
 
 // optional returns an index of transactions, which must have features.

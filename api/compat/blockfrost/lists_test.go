@@ -402,7 +402,7 @@ func (w *world) policy(t *testing.T, rng *rand.Rand, policy string) {
 // read alone is also correct, and so are pages after a rollback of their block.
 func TestPagesContinueWhileBlocksAreAdded(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})
+	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10, AllParts: true})
 	dir := t.TempDir()
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)

@@ -254,7 +254,7 @@ func (tx *naiveTx) answer() object {
 		"hash": tx.Hash.String(), "block": tx.block.Hash.String(), "block_height": tx.block.Height, "block_time": tx.block.Time,
 		"slot": tx.block.header.Slot, "index": tx.place, "output_amount": value(tx.created...), "fees": tx.fee().String(),
 		"deposit": tx.deposit(), "invalid_before": nil, "invalid_hereafter": nil, "utxo_count": len(tx.spent) + len(tx.created),
-		"withdrawal_count": 0, "asset_mint_or_burn_count": len(mints), "redeemer_count": len(tx.d.Redeemers), "valid_contract": tx.valid(),
+		"withdrawal_count": 0, "asset_mint_or_burn_count": len(mints), "redeemer_count": 0, "valid_contract": tx.valid(),
 		"treasury_donation": "0",
 	}
 	if tx.d.ValidFrom != nil {
@@ -264,7 +264,7 @@ func (tx *naiveTx) answer() object {
 		m["invalid_hereafter"] = new(big.Int).SetUint64(*tx.d.ValidTo).String()
 	}
 	if tx.valid() {
-		m["withdrawal_count"] = len(tx.d.Withdrawals)
+		m["withdrawal_count"], m["redeemer_count"] = len(tx.d.Withdrawals), len(tx.d.Redeemers)
 	}
 	return m
 }
@@ -288,7 +288,11 @@ func (n *naive) utxos(tx *naiveTx) object {
 	for _, o := range tx.spent {
 		add(o, false, false)
 	}
-	for i, refs := range [][]model.OutputReference{tx.d.ReferenceInputs, tx.d.Collateral} {
+	referred := [][]model.OutputReference{tx.d.ReferenceInputs, tx.d.Collateral}
+	if !tx.valid() { // only what it spends counts: its collateral
+		referred = nil
+	}
+	for i, refs := range referred {
 		for _, r := range refs {
 			hash, _ := hex.DecodeString(r.Tx)
 			add(n.at[outpoint{tx: model.Hash(hash), index: uint32(r.Index)}], i == 0, i == 1)

@@ -263,7 +263,7 @@ func branch(t testing.TB, c *cardanogen.Chain, n int) []ouroborostest.Block {
 func TestListsThroughForks(t *testing.T) {
 	testrun.Slow(t)
 	rng := testseed.Rand(t)
-	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})
+	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10, AllParts: true})
 	dir := t.TempDir()
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)

@@ -89,13 +89,13 @@ func TestBlocksOfPoolsWithoutTheirIndex(t *testing.T) {
 // After each reorganization, the index has the blocks of the chain only.
 func TestBlocksOfPoolsThroughForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 3})
+	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 3, AllParts: true})
 	dir := t.TempDir()
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, dir)
-	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 40))
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 60))
 	for range 3 {
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.moved = true

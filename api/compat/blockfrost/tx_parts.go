@@ -37,7 +37,7 @@ func txRedeemers(v *view, d *decoded) (any, error) {
 // redeemers returns the redeemers of a transaction by index.
 func (v *view) redeemers(d *decoded) ([]contents.Redeemer, error) {
 	all := []contents.Redeemer{}
-	redeemers := d.Witnessed().Redeemers
+	redeemers := d.redeemers()
 	if len(redeemers) > 0 && v.network == nil {
 		return nil, notImplemented("the fees of redeemers need the prices of their units, which this server has for public networks only")
 	}

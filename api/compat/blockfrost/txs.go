@@ -93,7 +93,7 @@ func (v *view) txContents(d *decoded, assets sums, utxos int) txContents {
 		OutputAmount: assets.amounts(), Size: sizeOf(d), UtxoCount: utxos, ValidContract: !d.Failed,
 		InvalidBefore: slotText(d.Details.ValidFrom), InvalidHereafter: slotText(d.Details.ValidTo),
 		WithdrawalCount: len(d.Details.Withdrawals), AssetMintOrBurnCount: d.Parts.MintCount(),
-		RedeemerCount: len(d.Witnessed().Redeemers),
+		RedeemerCount: len(d.redeemers()),
 	}
 	v.countCertificates(d, &c)
 	return c

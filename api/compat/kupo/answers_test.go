@@ -24,7 +24,7 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		preview(t, true, 50_939).crawl(t, 600, "/matches/*?created_before=200000", "/matches/*?created_after=700000&created_before=750000")
 	})
 	t.Run("generated", func(t *testing.T) {
-		c := cardanogen.New(cardanogen.Options{Seed: testseed.Rand(t).Uint64(), TxsPerBlock: 8})
+		c := cardanogen.New(cardanogen.Options{Seed: testseed.Rand(t).Uint64(), TxsPerBlock: 8, AllParts: true})
 		dir := t.TempDir()
 		if err := c.Genesis().Write(dir); err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		store := storetest.NewFaulty(memory.New())
 		w := newWorldIn(t, dir, true, store)
 		w.store = store
-		n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 60))
+		n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 100))
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.crawl(t, 600, "/matches/*?created_before=60000")
 	})

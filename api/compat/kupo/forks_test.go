@@ -28,7 +28,7 @@ func branch(t testing.TB, c *cardanogen.Chain, n int) []ouroborostest.Block {
 // assets per output, and redeemers.
 func TestMatchesThroughForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})
+	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10, AllParts: true})
 	dir := t.TempDir()
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ type naive struct {
 	at      map[outpoint]*utxo
 	blocks  []model.Point
 	datums  map[string]string              // by hash, of outputs and witnesses
+	shown   map[string]model.HeightPk      // the heights at which these datums and scripts first occur
 	scripts map[string]model.ScriptDetails // by hash, of outputs and witnesses
 	err     error
 
@@ -55,7 +56,8 @@ type utxo struct {
 }
 
 func newNaive(c model.Chain) *naive {
-	n := &naive{chain: c, at: map[outpoint]*utxo{}, datums: map[string]string{}, scripts: map[string]model.ScriptDetails{}, metadata: map[model.Hash][]labels{}}
+	n := &naive{chain: c, at: map[outpoint]*utxo{}, datums: map[string]string{}, scripts: map[string]model.ScriptDetails{}, metadata: map[model.Hash][]labels{},
+		shown: map[string]model.HeightPk{}}
 	return n
 }
 
@@ -87,6 +89,20 @@ func (n *naive) rollback(to model.Point) {
 		}
 		return gone
 	})
+	for hash, height := range n.shown {
+		if to.IsOrigin() || height > to.Height {
+			delete(n.shown, hash)
+			delete(n.datums, hash)
+			delete(n.scripts, hash)
+		}
+	}
+}
+
+// show stores the first block with a datum or script.
+func (n *naive) show(hash string, height model.HeightPk) {
+	if _, known := n.shown[hash]; !known {
+		n.shown[hash] = height
+	}
 }
 
 // add adds a transaction of a block.
@@ -99,11 +115,15 @@ func (n *naive) add(b *model.Block, place int) error {
 	if d.Metadata != nil {
 		n.metadata[b.Hash] = append(n.metadata[b.Hash], labels{tx.Hash, d.Metadata})
 	}
-	for _, datum := range d.Datums {
-		n.datums[datum.Hash] = datum.Raw
-	}
-	for _, s := range d.Scripts {
-		n.scripts[s.Hash] = s
+	if len(tx.Outputs) > 0 { // without outputs, its datums and scripts are not indexed (docs/cardano-clients.md)
+		for _, datum := range d.Datums {
+			n.datums[datum.Hash] = datum.Raw
+			n.show(datum.Hash, b.Height)
+		}
+		for _, s := range d.Scripts {
+			n.scripts[s.Hash] = s
+			n.show(s.Hash, b.Height)
+		}
 	}
 	inputs := slices.Clone(tx.Inputs)
 	slices.SortFunc(inputs, func(a, b model.Input) int {
@@ -137,9 +157,11 @@ func (n *naive) add(b *model.Block, place int) error {
 		}
 		if datum := o.details.Datum; datum != nil {
 			n.datums[o.details.DatumHash] = datum.Raw
+			n.show(o.details.DatumHash, b.Height)
 		}
 		if s := o.details.ScriptRef; s != nil {
 			n.scripts[s.Hash] = *s
+			n.show(s.Hash, b.Height)
 		}
 		n.outputs = append(n.outputs, o)
 		n.at[outpoint{o.tx, o.index}] = o

@@ -79,7 +79,8 @@ type place struct {
 
 // FindScript returns the script with a hash, nil if none is found. It is a reference script, or a witness of a
 // transaction that spends from the script, mints with it, or, with the index of subjects, names it in certificates,
-// withdrawals or votes, or, with the index FailedScripts, of a transaction whose scripts failed.
+// withdrawals, votes or proposals, or, with the index FailedScripts, of a transaction whose scripts failed. The index
+// Scripts has all but the last.
 //
 // The first output with a reference script contains it. Otherwise the first transaction that creates an output with an
 // asset of its policy minted with it, and the first that spends from it, must contain it as a witness. An account of a
@@ -102,7 +103,7 @@ func (q *Reader) FindScript(hash []byte) (found *ledger.Script, err error) {
 		return found != nil
 	}
 	stored := address.Credentials(hash)[1]
-	for _, p := range slices.Concat([]place{
+	for _, p := range slices.Concat(q.listed(hash), []place{
 		{index: ScriptIndex, value: hash, created: true, definite: true},
 		{index: PolicyIndex, value: hash, created: true, definite: true},
 		{index: PaymentIndex, value: stored, spent: true, definite: true},
@@ -112,6 +113,14 @@ func (q *Reader) FindScript(hash []byte) (found *ledger.Script, err error) {
 		}
 	}
 	return nil, nil
+}
+
+// listed returns the first transaction with a script; nothing without the index Scripts.
+func (q *Reader) listed(hash []byte) []place {
+	if !q.has(Scripts) {
+		return nil
+	}
+	return []place{{index: Scripts.Name, value: hash, created: true, definite: true}}
 }
 
 // failed returns where transactions whose scripts failed have a script; nowhere without the index FailedScripts.
@@ -138,7 +147,8 @@ func (q *Reader) namesOf(hash, stored []byte) (places []place) {
 	for _, name := range names {
 		places = append(places, place{index: Subjects.Name, value: []byte(name), created: true})
 	}
-	return places
+	// The guardrail script of a proposal has a redeemer, which names it, unless it is a native script.
+	return append(places, place{index: Subjects.Name, value: []byte(proposal), created: true})
 }
 
 // Outputs of a search are read in batches that grow from the first output alone to lastBatch.

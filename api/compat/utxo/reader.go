@@ -30,6 +30,15 @@ var Subjects = model.Definition{
 	Name: "subject", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.subjects",
 }
 
+// proposal is the subject of the transactions with proposals.
+const proposal = "proposal"
+
+// Scripts is the index of the scripts in the witnesses and outputs of transactions. The first output of a transaction has
+// the values of the transaction. The protocols work without it.
+var Scripts = model.Definition{
+	Name: "script", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.scripts",
+}
+
 // FailedDatums and FailedScripts are the indexes of the datums and scripts in the witnesses of transactions whose scripts
 // failed. The collateral return of a transaction has them. The protocols work without the indexes.
 var (

@@ -12,6 +12,7 @@ import (
 const (
 	baseKey          = 0x00
 	baseScript       = 0x10
+	pointerKey       = 0x40
 	enterpriseKey    = 0x60
 	enterpriseScript = 0x70
 	byronKind        = 0x80
@@ -27,6 +28,7 @@ const (
 	scriptNumbers = 1 << 41
 	stakeNumbers  = 1 << 42
 	byronNumbers  = 1 << 43
+	policyNumbers = 1 << 48
 )
 
 // kindOf returns the kind of an address by its number. More of the most used ones are contracts.
@@ -59,6 +61,9 @@ func (c *Chain) appendAddress(b []byte, address uint32) []byte {
 		return appendByron(b, c.names+byronNumbers+uint64(address), c.options.Magic)
 	}
 	b = append(b, kind)
+	if c.options.AllParts {
+		return c.appendRest(b, address, kind)
+	}
 	switch {
 	case isScript(kind):
 		b = c.credential(b, scriptNumbers+scriptOf(address))
@@ -67,6 +72,27 @@ func (c *Chain) appendAddress(b []byte, address uint32) []byte {
 	}
 	if kind == baseKey || kind == baseScript {
 		b = c.credential(b, stakeNumbers+stakeOf(address))
+	}
+	return b
+}
+
+// appendRest appends the credentials of an address of a chain with all parts, and changes its kind if it delegates to a
+// script or has a pointer in their place.
+func (c *Chain) appendRest(b []byte, address uint32, kind byte) []byte {
+	head := len(b) - 1
+	if isScript(kind) {
+		b = append(b, c.script(scriptNumbers+scriptOf(address)).hash()...)
+	} else {
+		b = c.credential(b, keyNumbers+uint64(address))
+	}
+	if kind == baseKey || kind == baseScript {
+		stake := stakeNumber(address)
+		b[head] |= byte(kindOfCredential(stake)) << 5
+		return append(b, c.hashOfCredential(stake)...)
+	}
+	if hash := distribution.Mix(uint64(address) + 3); kind == enterpriseKey && hash%4 == 0 {
+		b[head] = pointerKey
+		return appendPointer(b, hash)
 	}
 	return b
 }
@@ -108,8 +134,17 @@ func number32(b []byte, n uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(cbor.AppendHead(b, cbor.Bytes, 5), cbor.Uint<<5|26), n)
 }
 
-// recipient chooses the address of an output of the transaction.
+// recipient chooses the address of an output of the transaction, none of a script of a later era.
 func (c *Chain) recipient() uint32 {
+	for {
+		address := c.anyRecipient()
+		if !c.options.AllParts || !isScript(kindOf(address)) || c.usable(scriptNumbers+scriptOf(address)) {
+			return address
+		}
+	}
+}
+
+func (c *Chain) anyRecipient() uint32 {
 	u := c.rng.Float64()
 	switch {
 	case u < hotShare:

@@ -23,6 +23,8 @@ const (
 type universe struct {
 	policies [][policySize]byte
 	assets   []asset
+
+	policyScripts []uint64 // the numbers of their scripts; none without [Options.AllParts]
 }
 
 type asset struct {
@@ -33,7 +35,7 @@ type asset struct {
 
 // clone returns an independent copy.
 func (u universe) clone() universe {
-	return universe{slices.Clip(u.policies), slices.Clip(u.assets)}
+	return universe{slices.Clip(u.policies), slices.Clip(u.assets), slices.Clip(u.policyScripts)}
 }
 
 // Assets are identified by their numbers.
@@ -82,7 +84,15 @@ func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
 
 func (c *Chain) newPolicy() uint32 {
 	var p [policySize]byte
-	distribution.Fill(p[:], c.rng.Uint64())
+	if c.options.AllParts {
+		number := uint64(policyNumbers + len(c.policies))
+		for ; !c.usable(number); number += policyNumbers {
+		}
+		copy(p[:], c.script(number).hash())
+		c.policyScripts = append(c.policyScripts, number)
+	} else {
+		distribution.Fill(p[:], c.rng.Uint64())
+	}
 	c.policies = append(c.policies, p)
 	return uint32(len(c.policies) - 1)
 }

@@ -20,7 +20,7 @@ const (
 // assemble makes the block of the appended transactions.
 func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 	n := uint64(txs)
-	segments := [4]struct {
+	all := [4]struct {
 		major   byte
 		n       uint64
 		content []byte
@@ -28,7 +28,11 @@ func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 		{cbor.Array, n, c.bodies}, {cbor.Array, n, c.witnesses}, {cbor.Map, uint64(c.metadata), c.aux}, {cbor.Array, uint64(len(c.failed)), nil},
 	}
 	for _, i := range c.failed {
-		segments[3].content = cbor.AppendUint(segments[3].content, i)
+		all[3].content = cbor.AppendUint(all[3].content, i)
+	}
+	segments := all[:]
+	if c.era < eraAlonzo {
+		segments = all[:3]
 	}
 	size := 0
 	for _, s := range segments {
@@ -47,14 +51,14 @@ func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 
 	h := c.appendHeader(nil, height, slot, len(raw)-headerRoom, bodyHash)
 	begin := headerRoom - len(h) - headerOffset
-	copy(raw[begin:], []byte{cbor.Array<<5 | 2, eraConway, cbor.Array<<5 | 5})
+	copy(raw[begin:], []byte{cbor.Array<<5 | 2, byte(c.era), cbor.Array<<5 | byte(len(segments)+1)})
 	copy(raw[begin+headerOffset:], h)
 	return Block{Height: height, Block: immutabledb.Block{
 		Raw: raw[begin:], Slot: slot, Hash: blake2b.Sum256(h), HeaderOffset: headerOffset, HeaderSize: uint16(len(h)),
 	}}
 }
 
-// appendHeader appends a header of Babbage or later with filler signatures.
+// appendHeader appends a header of the current era with filler signatures.
 func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodySize int, bodyHash [32]byte) []byte {
 	issuer := c.rng.Uint64N(issuers)
 	key := func(b []byte, n uint64) []byte {
@@ -62,7 +66,12 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 		distribution.Fill(k[:], c.names+n)
 		return cbor.AppendBytes(b, k[:])
 	}
-	b = cbor.AppendHead(cbor.AppendHead(b, cbor.Array, 2), cbor.Array, 10)
+	tpraos := c.era < eraBabbage
+	items := uint64(10)
+	if tpraos {
+		items = 15
+	}
+	b = cbor.AppendHead(cbor.AppendHead(b, cbor.Array, 2), cbor.Array, items)
 	b = cbor.AppendUint(cbor.AppendUint(b, uint64(height)), slot)
 	if c.Made().Blocks == 0 {
 		b = append(b, 0xf6)
@@ -72,13 +81,22 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 	}
 	b = key(b, 2*issuer)   // the block's issuer,
 	b = key(b, 2*issuer+1) // and its VRF key
+	if tpraos {            // two VRF results
+		b = c.fillerBytes(c.fillerBytes(cbor.AppendHead(b, cbor.Array, 2), 64), 80)
+	}
 	b = c.fillerBytes(cbor.AppendHead(b, cbor.Array, 2), 64)
 	b = c.fillerBytes(b, 80)
 	b = cbor.AppendUint(b, uint64(bodySize))
 	b = cbor.AppendBytes(b, bodyHash[:])
-	b = c.fillerBytes(cbor.AppendHead(b, cbor.Array, 4), 32)
+	if !tpraos {
+		b = cbor.AppendHead(b, cbor.Array, 4)
+	}
+	b = c.fillerBytes(b, 32)
 	b = cbor.AppendUint(cbor.AppendUint(b, issuer%9), slot/129_600)
 	b = c.fillerBytes(b, 64)
-	b = cbor.AppendUint(cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), protocolMajor), 0)
+	if !tpraos {
+		b = cbor.AppendHead(b, cbor.Array, 2)
+	}
+	b = cbor.AppendUint(cbor.AppendUint(b, protocolMajor-uint64(eraConway-c.era)), 0)
 	return c.fillerBytes(b, 448)
 }

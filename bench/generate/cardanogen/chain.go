@@ -18,6 +18,11 @@ type Options struct {
 	// Holders are new addresses that hold the hot asset: the first blocks after its first mint have one more transaction
 	// each, which mints it for some of them. These outputs stay unspent.
 	Holders int
+
+	// AllParts adds what the chain has otherwise none of: an epoch of each era since Shelley before Conway, certificates,
+	// withdrawals, votes, proposals, and scripts with the hashes that addresses and policies have, their redeemers and
+	// datums, in odd but valid encodings. It is for tests: the shape is not that of mainnet.
+	AllParts bool
 }
 
 // DefaultMagic is the network magic of generated chains. No public network has it.
@@ -48,11 +53,17 @@ type Chain struct {
 	genesis Genesis
 
 	universe
+	registry
+	references
+	scripts map[uint64]*script // by number, as far as they were made
+
 	entries float64 // recent mean of assets per output
 	holders int     // that are still to be made
 
 	// State of the current block and transaction.
 	counts                 Counts
+	era                    int
+	slot                   uint64
 	bodies, witnesses, aux []byte
 	metadata               int      // transactions with metadata
 	failed                 []uint64 // transactions with failed scripts
@@ -60,6 +71,7 @@ type Chain struct {
 	payments               []payment
 	bag                    holdings
 	minted                 []change
+	parts                  extras
 	content                []byte // of a byte string
 }
 
@@ -70,6 +82,7 @@ type coin struct {
 	address uint32
 	value   uint64
 	assets  holdings // immutable: shared by forks of the chain
+	datum   []byte   // of which the output has the hash; only with [Options.AllParts]
 }
 
 // Worth returns the value.
@@ -85,6 +98,10 @@ func New(o Options) *Chain {
 	}
 	c := &Chain{options: o, names: distribution.Mix(o.Seed), rng: distribution.NewRandom(o.Seed, 0), births: headSize + 1, holders: o.Holders}
 	c.unspent.Begin()
+	if o.AllParts {
+		c.references = references{}
+	}
+	c.era = c.eraAt(0)
 	c.endow()
 	return c
 }
@@ -95,7 +112,7 @@ func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
 	f.rng = distribution.NewRandom(seed, uint64(c.Made().Blocks)+1)
 	f.unspent = c.unspent.Clone()
-	f.universe = c.universe.clone()
+	f.universe, f.registry, f.references, f.scripts = c.universe.clone(), c.registry.clone(), c.references.clone(), nil
 	f.bodies, f.witnesses, f.aux, f.failed = nil, nil, nil, nil
 	f.spent, f.payments, f.bag, f.minted, f.content = nil, nil, nil, nil, nil
 	return &f
@@ -118,6 +135,7 @@ func (c *Chain) NextOf(txs int) Block {
 	if c.Made().Blocks > 0 {
 		height = c.Tip().Height + 1
 	}
+	c.slot, c.era = slot, c.eraAt(slot)
 	for i := range txs {
 		if drops && i == txs-1 {
 			c.drop(uint64(i), slot)

@@ -11,5 +11,9 @@
 // checks: keys, signatures, VRF proofs, scripts, datums of hashes, fees and minimum values of outputs. There are no
 // certificates, withdrawals and votes.
 //
+// A chain for tests, with [Options.AllParts], has these too, as well as epochs of each era since Shelley, native scripts and
+// the scripts and datums of hashes, in every form of CBOR that a node accepts. Deposits and withdrawals are balanced,
+// redeemers count in the order of the ledger, and certificates follow from earlier ones.
+//
 // Blocks are appended to reused buffers. Unspent outputs are kept, so memory grows with them, not with the chain.
 package cardanogen

@@ -54,7 +54,7 @@ func (c *Chain) endow() {
 	})
 	c.genesis.Shelley = document(map[string]any{
 		"initialFunds": funds, "systemStart": time.Unix(start, 0).UTC().Format(time.RFC3339), "networkMagic": c.options.Magic,
-		"networkId": "Testnet", "epochLength": epochSlots, "slotLength": 1, "securityParam": securityParam,
+		"networkId": "Testnet", "epochLength": c.epochSlots(), "slotLength": 1, "securityParam": securityParam,
 		"activeSlotsCoeff": activeFraction, "maxLovelaceSupply": uint64(45_000_000_000_000_000),
 	})
 }

@@ -20,19 +20,25 @@ import (
 
 const seed = 77
 
-// ledger has the unspent outputs and assets, and checks the rules for blocks.
-type ledger struct {
+// rules has the unspent outputs and assets, and checks the rules for blocks.
+type rules struct {
 	t       *testing.T
 	unspent map[string]model.Output
 	minted  map[string]*big.Int
 	tip     model.Point
 	counts  cardanogen.Counts
 	datums  int // outputs with a datum
+
+	more func(*testing.T, *model.Tx) *big.Int // lovelace that a transaction has in addition to its inputs; nil: none
+}
+
+func ledgerOf(t *testing.T) *rules {
+	return &rules{t: t, unspent: map[string]model.Output{}, minted: map[string]*big.Int{}}
 }
 
 func outpoint(tx model.Hash, index int) string { return fmt.Sprintf("%s:%d", tx, index) }
 
-func (l *ledger) apply(b *model.Block) {
+func (l *rules) apply(b *model.Block) {
 	l.t.Helper()
 	if l.counts.Blocks > 0 && (b.Parent != l.tip.Hash || b.Height != l.tip.Height+1 || b.Slot <= l.tip.Slot) {
 		l.t.Fatalf("block %d at slot %d does not follow %+v", b.Height, b.Slot, l.tip)
@@ -47,7 +53,7 @@ func (l *ledger) apply(b *model.Block) {
 	}
 }
 
-func (l *ledger) tx(tx *model.Tx) {
+func (l *rules) tx(tx *model.Tx) {
 	l.t.Helper()
 	l.counts.Txs++
 	value := new(big.Int)
@@ -79,7 +85,16 @@ func (l *ledger) tx(tx *model.Tx) {
 		l.minted[string(m.Asset)].Add(l.minted[string(m.Asset)], m.Amount)
 		l.counts.Mints++
 	}
-	value.Sub(value, new(big.Int).SetUint64(tx.Fee.Amount))
+	fails := tx.FirstOutput > 0
+	if l.more != nil {
+		value.Add(value, l.more(l.t, tx))
+		fails = fails || !tx.Fee.Stated // the collateral without return, before Babbage
+	}
+	if tx.Fee.Stated {
+		value.Sub(value, new(big.Int).SetUint64(tx.Fee.Amount))
+	} else {
+		value.SetInt64(0)
+	}
 	for _, o := range tx.Outputs {
 		value.Sub(value, new(big.Int).SetUint64(o.Value))
 		for _, a := range o.Assets {
@@ -94,13 +109,13 @@ func (l *ledger) tx(tx *model.Tx) {
 			l.t.Fatalf("transaction %s: inputs and mints have %s of %x more than the outputs", tx.Hash, amount, id)
 		}
 	}
-	if tx.FirstOutput > 0 {
+	if fails {
 		l.counts.Failed++
 	}
 	l.make(tx)
 }
 
-func (l *ledger) make(tx *model.Tx) {
+func (l *rules) make(tx *model.Tx) {
 	for j, o := range tx.Outputs {
 		l.unspent[outpoint(tx.Hash, tx.OutputIndex(j))] = o
 		l.counts.Outputs++
@@ -117,7 +132,7 @@ func TestBlocksFollowLedgerRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := ledger{t: t, unspent: map[string]model.Output{}, minted: map[string]*big.Int{}}
+	l := ledgerOf(t)
 	for b := range follow(t, dir, "datum_hash") {
 		l.apply(b)
 	}
@@ -158,7 +173,7 @@ func TestAnAssetHasManyHolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := ledger{t: t, unspent: map[string]model.Output{}, minted: map[string]*big.Int{}}
+	l := ledgerOf(t)
 	for b := range follow(t, dir, "address") {
 		l.apply(b)
 	}

@@ -20,6 +20,9 @@ func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 	inline := datum && c.rng.Chance(inlineDatums)
 	script := c.rng.Chance(referenceShare)
 	c.content = c.appendAddress(c.content[:0], p.address)
+	if c.options.AllParts {
+		return c.appendFullOutput(b, p, datum, inline)
+	}
 
 	if !inline && !script && c.rng.Chance(legacyShare) {
 		items := 2
@@ -80,4 +83,51 @@ func (c *Chain) appendData(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// appendFullOutput appends an output of a transaction with all parts: before Babbage as an array, of the bytes of the address
+// in content.
+func (c *Chain) appendFullOutput(b []byte, p *payment, datum, inline bool) []byte {
+	to := byteString(c.content)
+	datum, inline = datum && c.era >= eraAlonzo, inline && c.era >= eraBabbage
+	amount := c.appendValue(nil, p)
+	if datum && !inline {
+		p.datum = c.data(3)
+	}
+	if c.era < eraBabbage || !inline && c.rng.Chance(legacyShare) {
+		if datum {
+			// With its length: gouroboros, which tests compare with, reads no other form.
+			return append(append(append(cbor.AppendHead(b, cbor.Array, 3), to...), amount...), byteString(hashOf(p.datum))...)
+		}
+		return append(b, c.list(to, amount)...)
+	}
+	pairs := [][]byte{c.number(outputAddress), to, c.number(outputValue), amount}
+	if inline {
+		pairs = append(pairs, c.number(outputDatum), c.list(c.number(1), embedded(c.data(3))))
+	} else if datum {
+		pairs = append(pairs, c.number(outputDatum), c.list(c.number(0), byteString(hashOf(p.datum))))
+	}
+	if number := c.reference(); number > 0 {
+		p.script = number
+		pairs = append(pairs, c.number(outputScript), c.script(number).encode(c))
+	}
+	if c.rng.Chance(0.1) { // the order of a map's keys does not matter
+		pairs = append(pairs[2:], pairs[:2]...)
+	}
+	return append(b, c.dict(pairs...)...)
+}
+
+// reference returns the number of the reference script of an output, which is that of a used contract or account; mostly 0.
+func (c *Chain) reference() uint64 {
+	if !c.rng.Chance(0.05) {
+		return 0
+	}
+	number := scriptNumbers + scriptOf(uint32(mostUsed.Draw(c.rng)))
+	if c.rng.Chance(0.3) && len(c.policyScripts) > 0 {
+		number, _ = c.anyOf(c.policyScripts)
+	}
+	if !c.usable(number) {
+		return 0
+	}
+	return number
 }

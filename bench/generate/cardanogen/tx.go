@@ -38,11 +38,14 @@ type payment struct {
 	address uint32
 	value   uint64
 	assets  holdings
+	script  uint64 // the number of its reference script; 0: none, or filler
+	datum   []byte // of which it has the hash; nil: none, or filler
 }
 
 // transaction makes the next transaction of the current block.
 func (c *Chain) transaction(index, slot uint64) {
 	c.spent, c.payments, c.minted = c.spent[:0], c.payments[:0], c.minted[:0]
+	c.parts = extras{}
 	outputs := outputCounts.Draw(c.rng)
 	pledge, fails := c.pledge()
 	if fails {
@@ -55,9 +58,12 @@ func (c *Chain) transaction(index, slot uint64) {
 			return cmp.Or(bytes.Compare(a.tx[:], b.tx[:]), cmp.Compare(a.index, b.index))
 		})
 	}
+	if c.options.AllParts {
+		c.drawParts(fails)
+	}
 	fee := c.pay(outputs)
 	c.gather()
-	if !fails {
+	if !fails && c.era >= eraMary {
 		c.mint()
 	}
 	c.deal()
@@ -67,6 +73,9 @@ func (c *Chain) transaction(index, slot uint64) {
 		c.failed = append(c.failed, index)
 		c.counts.Failed++
 		c.counts.Inputs++
+		if c.era < eraBabbage { // the collateral is lost
+			return
+		}
 		c.counts.Outputs++
 		c.put(coin{tx: id, index: uint32(len(c.payments)), address: pledge.address, value: pledge.value - collateral})
 		return
@@ -76,7 +85,12 @@ func (c *Chain) transaction(index, slot uint64) {
 	c.counts.Mints += len(c.minted)
 	for i, p := range c.payments {
 		c.counts.Assets += len(p.assets)
-		c.put(coin{id, uint32(i), p.address, p.value, p.assets})
+		made := coin{id, uint32(i), p.address, p.value, p.assets, p.datum}
+		if p.script > 0 {
+			c.references[p.script] = made
+			continue
+		}
+		c.put(made)
 	}
 }
 
@@ -107,16 +121,24 @@ func (c *Chain) drop(index, slot uint64) {
 	for _, p := range c.payments {
 		c.counts.Assets += len(p.assets)
 	}
-	c.put(coin{id, 0, c.payments[0].address, c.payments[0].value, c.payments[0].assets})
+	c.put(coin{tx: id, address: c.payments[0].address, value: c.payments[0].value, assets: c.payments[0].assets})
 }
 
 // pledge takes the collateral of a transaction whose scripts will fail.
 func (c *Chain) pledge() (pledged coin, fails bool) {
-	if !c.rng.Chance(failedShare) {
+	share := failedShare
+	if c.options.AllParts {
+		share = 10 * failedShare
+	}
+	if c.era < eraAlonzo || !c.rng.Chance(share) {
 		return coin{}, false
 	}
 	for range 32 {
-		if p, ok := c.unspent.Find(c.rng, age); ok && len(c.unspent.At(p).assets) == 0 && c.unspent.At(p).value > 2*collateral {
+		p, ok := c.unspent.Find(c.rng, age)
+		if !ok || len(c.unspent.At(p).assets) > 0 || c.unspent.At(p).value <= 2*collateral {
+			continue
+		}
+		if !c.options.AllParts || !isScript(kindOf(c.unspent.At(p).address)) { // collateral belongs to a key
 			return c.unspent.Take(p), true
 		}
 	}
@@ -152,6 +174,7 @@ func (c *Chain) pay(n int) (fee uint64) {
 	for i := range c.spent {
 		total += c.spent[i].value
 	}
+	total += c.parts.gain - c.parts.cost
 	fee = min(feeFixed+feePerByte*uint64(800+c.rng.IntN(2400)), total/2)
 	for value := range c.rng.Parts(total-fee, leastOutput, n) {
 		c.payments = append(c.payments, payment{address: c.recipient(), value: value})
@@ -161,6 +184,9 @@ func (c *Chain) pay(n int) (fee uint64) {
 
 // appendBody appends the transaction's body to those of the block, and its witnesses and metadata to theirs.
 func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
+	if c.options.AllParts {
+		return c.appendFullBody(slot, fee, index, pledge)
+	}
 	fails := pledge.value > 0
 	scripts := 0
 	for i := range c.spent {

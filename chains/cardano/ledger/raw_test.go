@@ -62,9 +62,9 @@ func TestHashTxRejectsMalformedBytes(t *testing.T) {
 // The bytes of a transaction have the inputs and the outputs that its block has, all at once and each alone, also if its
 // scripts failed.
 func TestRawTxsHaveTheInputsAndOutputsOfTheBlock(t *testing.T) {
-	c := cardanogen.New(cardanogen.Options{Seed: testseed.Of(t, 4)})
+	c := cardanogen.New(cardanogen.Options{Seed: testseed.Of(t, 4), AllParts: true})
 	var txs []model.Tx
-	for c.Made().Txs < 100 {
+	for c.Made().Txs < 500 {
 		b, _, err := decoderOf(t, "preview").Block(c.Next().Raw)
 		if err != nil {
 			t.Fatal(err)
