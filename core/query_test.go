@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -109,6 +110,20 @@ func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.
 		for _, ref := range []string{fmt.Sprint(b.Height), r.chain.FormatHash(b.Hash), fmt.Sprintf("tip-%d", below)} {
 			got, err := db.Block(ctx, ref)
 			agree(t, "block "+ref, got, err, r.block(b))
+			hashes := got.Txs
+			got.Txs = nil
+			header, err := db.BlockHeader(ctx, ref)
+			agree(t, "header of block "+ref, header, err, got)
+			positions := rand.Perm(len(hashes))
+			some, err := db.BlockTxHashes(ctx, got.Height, positions)
+			for i, position := range positions {
+				if err != nil || len(some) != len(hashes) || some[i] != hashes[position] {
+					t.Fatalf("transactions %v of block %s: %v, %v, expected those of %v", positions, ref, some, err, hashes)
+				}
+			}
+			if len(hashes) != got.TxCount {
+				t.Errorf("block %s has %d transactions and the hashes of %d", ref, got.TxCount, len(hashes))
+			}
 			totals, err := db.BlockTotals(ctx, ref)
 			agree(t, "totals of block "+ref, totals, err, r.blockTotals(b))
 		}

@@ -87,7 +87,7 @@ type blockBody struct {
 
 // block is the page of a block with a page of its transactions.
 func (v *visit) block() (*page, error) {
-	a, err := v.Block(v.ctx, v.req.PathValue("ref"))
+	a, err := v.BlockHeader(v.ctx, v.req.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (v *visit) block() (*page, error) {
 	if err := v.blockTxs(b); err != nil {
 		return nil, err
 	}
-	p.Body, p.LacksRaw = b, len(a.Txs) > 0 && v.lacksRaw()
+	p.Body, p.LacksRaw = b, a.TxCount > 0 && v.lacksRaw()
 	if err := v.blockSums(b); err != nil {
 		return nil, err
 	}
@@ -131,22 +131,23 @@ func (v *visit) blockTxs(b *blockBody) error {
 	if err != nil {
 		return err
 	}
-	hashes := b.BlockAnswer.Txs
-	from, to, pg, err := numbered(base, "page", part, len(hashes), txsPage)
+	from, to, pg, err := numbered(base, "page", part, b.TxCount, txsPage)
 	if err != nil {
 		return err
 	}
 	b.Pager = pg.at("txs")
-	at := make([]int, len(hashes))
+	at := make([]int, to-from)
 	for i := range at {
-		at[i] = i
+		at[i] = from + i
 	}
 	if b.By != "" {
-		if at, err = v.sorted(b); err != nil {
+		all, err := v.sorted(b)
+		if err != nil {
 			return err
 		}
+		at = all[from:to]
 	}
-	b.Txs, b.Bare, err = v.txRows(hashes, at[from:to])
+	b.Txs, b.Bare, err = v.txRows(b.Height, at)
 	b.Rated = slices.ContainsFunc(b.Txs, func(t *query.TxAnswer) bool { return t.FeeRate != nil })
 	return err
 }
@@ -174,7 +175,7 @@ func (v *visit) orders(b *blockBody) (path string, err error) {
 		row.URL += "#txs"
 		b.Orders = append(b.Orders, row)
 	}
-	if len(b.BlockAnswer.Txs) < 2 {
+	if b.TxCount < 2 {
 		b.Orders = nil
 	}
 	return path, nil
@@ -191,10 +192,14 @@ func (v *visit) blockSums(b *blockBody) (err error) {
 		return err
 	}
 	traits := v.chain.Model.Traits()
-	if !traits.Coinbase && !traits.FeeOutputs || len(b.BlockAnswer.Txs) == 0 {
+	if !traits.Coinbase && !traits.FeeOutputs || b.TxCount == 0 {
 		return nil
 	}
-	first, err := v.Tx(v.ctx, b.BlockAnswer.Txs[0])
+	hashes, err := v.BlockTxHashes(v.ctx, b.Height, []int{0})
+	if err != nil {
+		return err
+	}
+	first, err := v.Tx(v.ctx, hashes[0])
 	switch {
 	case err != nil:
 		return err
@@ -267,17 +272,17 @@ func (b *blockBody) Fill() string {
 }
 
 // txRows returns the transactions at positions of a block; bare: they have too many inputs and outputs to read.
-func (v *visit) txRows(all []string, at []int) (txs []*query.TxAnswer, bare bool, err error) {
-	hashes := make([]string, len(at))
-	for i, n := range at {
-		hashes[i] = all[n]
+func (v *visit) txRows(height uint32, at []int) (txs []*query.TxAnswer, bare bool, err error) {
+	hashes, err := v.BlockTxHashes(v.ctx, height, at)
+	if err != nil {
+		return nil, false, err
 	}
 	txs, err = v.Txs(v.ctx, hashes)
 	if _, code := model.KindOf(err); code != "too_many" {
 		return txs, false, err
 	}
-	for _, n := range at {
-		txs = append(txs, &query.TxAnswer{Hash: all[n], Index: n})
+	for i, n := range at {
+		txs = append(txs, &query.TxAnswer{Hash: hashes[i], Index: n})
 	}
 	return txs, true, nil
 }

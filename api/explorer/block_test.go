@@ -3,11 +3,13 @@ package explorer
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/meter"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
@@ -49,6 +51,38 @@ func largeBlock(t *testing.T, n int) (http.Handler, *model.Block) {
 		t.Fatal(err)
 	}
 	return explorerOf(t, chainOf("made-up", db, nil)), second
+}
+
+// unpaid is a client that is not limited.
+type unpaid struct{}
+
+func (unpaid) Pay(int64) error { return nil }
+func (unpaid) Release()        {}
+
+// The home page and the pages of a block, whose sums are kept, do not read transactions that they do not show.
+func TestPagesOfALargeBlock(t *testing.T) {
+	var least []int64
+	for _, n := range []int{3 * txsPage, 60 * txsPage} {
+		h, block := largeBlock(t, n)
+		base := "/made-up/block/" + block.Hash.String()
+		for _, path := range []string{"/made-up", base, base + "?sort=fee"} {
+			read(t, h, path, http.StatusOK)
+		}
+		for i, path := range []string{"/made-up", base, base + "?page=3", base + "?sort=fee&page=2"} {
+			m := meter.New(unpaid{}, 0, 1, nil)
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
+			h.ServeHTTP(w, r.WithContext(meter.With(r.Context(), m)))
+			rows := m.Cost().Rows
+			if w.Code != http.StatusOK || rows == 0 {
+				t.Fatalf("%s: %d, %d rows", path, w.Code, rows)
+			}
+			if i == len(least) {
+				least = append(least, rows)
+			} else if rows > least[i]*11/10 {
+				t.Errorf("%s: %d rows of a block with %d transactions, %d of a smaller one", path, rows, n, least[i])
+			}
+		}
+	}
 }
 
 // The pages of a sorted list contain every transaction once, the largest first.

@@ -57,7 +57,7 @@ func fillingOf(txs []query.TxFilling) *filling {
 
 // fill adds the fee rates of a block, and its treemap.
 func (v *visit) fill(b *blockBody) error {
-	if !b.Sized || len(b.BlockAnswer.Txs) < 2 {
+	if !b.Sized || b.TxCount < 2 {
 		return nil
 	}
 	sums := v.site.sums[v.chain]
@@ -94,41 +94,58 @@ func (v *visit) treemap(b *blockBody, txs []query.TxFilling) (template.HTML, err
 		if byRate && !t.Paid {
 			continue // a coinbase
 		}
-		tier, text := 0, humanize.Count(t.Size)+" "+v.byteUnit()
+		tier := 0
 		if byRate {
-			rate := float64(t.Fee) / float64(max(1, t.Size))
-			tier = tierOf(rate)
-			text += ", " + v.rateOf(rate)
+			tier = tierOf(rateOf(&t))
 		} else {
 			tier = v.amountTier(t.Value)
-			text += ", " + v.brief(format.Integer(t.Value))
 		}
-		groups[tier].Cells = append(groups[tier].Cells, charts.Cell{Size: float64(t.Size), Text: text, Link: v.TxLink(b.BlockAnswer.Txs[i]).URL})
+		groups[tier].Cells = append(groups[tier].Cells, charts.Cell{Size: float64(t.Size), At: i})
+	}
+	describe := func(at []int) ([]charts.Description, error) {
+		hashes, err := v.BlockTxHashes(v.ctx, b.Height, at)
+		if err != nil {
+			return nil, err
+		}
+		list := make([]charts.Description, len(at))
+		for i, n := range at {
+			t, text := &txs[n], humanize.Count(txs[n].Size)+" "+v.byteUnit()
+			if byRate {
+				text += ", " + v.rateOf(rateOf(t))
+			} else {
+				text += ", " + v.brief(format.Integer(t.Value))
+			}
+			list[i] = charts.Description{Text: text, Link: v.TxLink(hashes[i]).URL}
+		}
+		return list, nil
 	}
 	if byRate {
-		return v.rateMap("Filling by fee rate", groups)
+		return v.rateMap("Filling by fee rate", groups, describe)
 	}
 	for i := range groups {
 		groups[i].Name = between(i, amountTiers, v.unit.Symbol)
 	}
-	return treemapOf("Filling by amount", "the sum of its outputs", groups)
+	return treemapOf("Filling by amount", "the sum of its outputs", groups, describe)
 }
 
+// rateOf returns the fee rate of a transaction.
+func rateOf(t *query.TxFilling) float64 { return float64(t.Fee) / float64(max(1, t.Size)) }
+
 // rateMap draws transactions in groups by [tierOf] of their fee rates.
-func (v *visit) rateMap(title string, groups []charts.Group) (template.HTML, error) {
+func (v *visit) rateMap(title string, groups []charts.Group, describe func([]int) ([]charts.Description, error)) (template.HTML, error) {
 	for i := range groups {
 		groups[i].Name = between(i, tiers, v.rateUnit())
 	}
-	return treemapOf(title, "its fee rate", groups)
+	return treemapOf(title, "its fee rate", groups, describe)
 }
 
 // treemapOf draws groups, the last one first.
-func treemapOf(title, color string, groups []charts.Group) (template.HTML, error) {
+func treemapOf(title, color string, groups []charts.Group, describe func([]int) ([]charts.Description, error)) (template.HTML, error) {
 	for i := range groups {
 		groups[i].Tier = i
 	}
 	slices.Reverse(groups)
-	m := charts.Treemap{ID: "filling", Title: title, Unit: "transaction", Groups: groups,
+	m := charts.Treemap{ID: "filling", Title: title, Unit: "transaction", Groups: groups, Describe: describe,
 		Text: "The area of a transaction is its size, its color " + color + "."}
 	return m.HTML()
 }

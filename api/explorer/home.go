@@ -103,18 +103,15 @@ func (v *visit) newestTxs(blocks []query.BlockSummaryAnswer) (list []newTx, err 
 		if len(hashes) == homeTxs {
 			break
 		}
-		if b.TxCount == 0 {
-			continue
+		var at []int // from the end
+		for i := b.TxCount - 1; i >= 0 && len(hashes)+len(at) < homeTxs; i-- {
+			at = append(at, i)
 		}
-		block, err := v.Block(v.ctx, b.Hash)
+		more, err := v.BlockTxHashes(v.ctx, b.Height, at)
 		if err != nil {
 			return nil, err
 		}
-		for _, hash := range slices.Backward(block.Txs) {
-			if len(hashes) < homeTxs {
-				hashes = append(hashes, hash)
-			}
-		}
+		hashes = append(hashes, more...)
 	}
 	if len(hashes) == 0 {
 		return nil, nil

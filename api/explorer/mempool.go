@@ -155,13 +155,21 @@ func (v *visit) nextMap(t *pending.Template) (template.HTML, error) {
 		return "", nil
 	}
 	groups := make([]charts.Group, len(tiers)+1)
-	for _, tx := range t.Txs(0) {
+	txs := t.Txs(0)
+	for i, tx := range txs {
 		_, rate, _ := t.Place(tx)
 		tier := tierOf(rate)
-		groups[tier].Cells = append(groups[tier].Cells, charts.Cell{Size: float64(tx.VSize),
-			Text: v.virtualSize(uint64(tx.VSize)) + ", " + v.rateOf(rate), Link: v.TxLink(v.chain.Model.FormatHash(tx.ID)).URL})
+		groups[tier].Cells = append(groups[tier].Cells, charts.Cell{Size: float64(tx.VSize), At: i})
 	}
-	return v.rateMap("Next block by fee rate", groups)
+	return v.rateMap("Next block by fee rate", groups, func(at []int) ([]charts.Description, error) {
+		list := make([]charts.Description, len(at))
+		for i, n := range at {
+			_, rate, _ := t.Place(txs[n])
+			list[i] = charts.Description{Text: v.virtualSize(uint64(txs[n].VSize)) + ", " + v.rateOf(rate),
+				Link: v.TxLink(v.chain.Model.FormatHash(txs[n].ID)).URL}
+		}
+		return list, nil
+	})
 }
 
 // agesChart draws the transactions by age.

@@ -152,27 +152,16 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 // the chain.
 func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BlockAnswer, error) {
-		h, err := q.height(ref)
+		a, err := q.blockOf(ref)
 		if err != nil {
 			return nil, err
 		}
-		row, err := schema.BlockAt(q.R, h)
+		h := model.HeightPk(a.Height)
+		from, err := q.txAt(h, 0)
 		if err != nil {
 			return nil, err
 		}
-		a := &BlockAnswer{
-			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: FormatParent(q.Chain, row.Parent),
-			Time: row.Time, Size: row.Size, TxCount: row.TxCount, Txs: make([]string, 0, row.TxCount),
-		}
-		if a.Header, err = q.Chain.Header(row.Header); err != nil {
-			return nil, fmt.Errorf("header of block %d: %w", h, err)
-		}
-		from := q.FirstPk(h)
-		if h == 0 {
-			if from, err = q.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
-				return nil, err
-			}
-		}
+		a.Txs = make([]string, 0, a.TxCount)
 		for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), q.FirstPk(h+1).AppendTo(nil), false) {
 			if err != nil {
 				return nil, err
@@ -185,6 +174,66 @@ func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 		}
 		return a, nil
 	})
+}
+
+// BlockHeader is [Queries.Block] without the hashes of transactions, of which a block can have millions.
+func (qs Queries) BlockHeader(ctx context.Context, ref string) (*BlockAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*BlockAnswer, error) { return q.blockOf(ref) })
+}
+
+// BlockTxHashes returns the hashes of transactions of the block at a height by their positions in [BlockAnswer], which
+// must exist.
+func (qs Queries) BlockTxHashes(ctx context.Context, height uint32, positions []int) ([]string, error) {
+	return read(ctx, qs, func(q *Query) ([]string, error) {
+		pks := make([]model.TxPk, len(positions))
+		for i, position := range positions {
+			var err error
+			if pks[i], err = q.txAt(model.HeightPk(height), position); err != nil {
+				return nil, err
+			}
+		}
+		rows, err := q.Many(schema.FamilyTxHash, schema.Keys(pks))
+		if err != nil {
+			return nil, err
+		}
+		hashes := make([]string, len(rows))
+		for i, row := range rows {
+			hash, _, err := schema.ParseTxHashRow(row)
+			if err != nil {
+				return nil, fmt.Errorf("transaction %v: %w", pks[i], err)
+			}
+			hashes[i] = q.Chain.FormatHash(hash)
+		}
+		return hashes, nil
+	})
+}
+
+// txAt returns the pointer to a transaction by its position in the [BlockAnswer] of the block at h.
+func (q *Query) txAt(h model.HeightPk, position int) (model.TxPk, error) {
+	if h == 0 {
+		position += int(q.Totals.GenesisTxs)
+	}
+	return q.NewTxPk(h, position)
+}
+
+// blockOf returns a block without its transactions.
+func (q *Query) blockOf(ref string) (*BlockAnswer, error) {
+	h, err := q.height(ref)
+	if err != nil {
+		return nil, err
+	}
+	row, err := schema.BlockAt(q.R, h)
+	if err != nil {
+		return nil, err
+	}
+	a := &BlockAnswer{
+		Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: FormatParent(q.Chain, row.Parent),
+		Time: row.Time, Size: row.Size, TxCount: row.TxCount,
+	}
+	if a.Header, err = q.Chain.Header(row.Header); err != nil {
+		return nil, fmt.Errorf("header of block %d: %w", h, err)
+	}
+	return a, nil
 }
 
 // FormatParent formats the parent hash of a block; it is empty for the first block.

@@ -58,7 +58,7 @@ func continues(ctx context.Context, db *Database, r *snapshot.Repository, m *sna
 	if last.Tip.Height > m.Tip.Height {
 		return nil // it cannot be compared
 	}
-	block, err := db.Block(ctx, fmt.Sprint(last.Tip.Height))
+	block, err := db.BlockHeader(ctx, fmt.Sprint(last.Tip.Height))
 	if err != nil || block.Hash == last.Tip.Hash {
 		return err
 	}

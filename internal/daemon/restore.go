@@ -243,7 +243,7 @@ func (h *Host) CompareSnapshot(ctx context.Context, set *config.Chain, s *snapsh
 		return c, model.Errorf(model.Refused, "other_tip", "the database %s is at block %d: its rows can only be compared at block %d, "+
 			"the tip of snapshot %s", db.Dir, c.Tip.Height, s.Tip.Height, s.Name)
 	}
-	block, err := db.Block(ctx, fmt.Sprint(s.Tip.Height))
+	block, err := db.BlockHeader(ctx, fmt.Sprint(s.Tip.Height))
 	if err == nil && block.Hash != s.Tip.Hash {
 		c.Differences = append(c.Differences, fmt.Sprintf("block %d is %s, in the snapshot %s: they are of different branches of the chain",
 			s.Tip.Height, block.Hash, s.Tip.Hash))

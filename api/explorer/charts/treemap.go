@@ -18,6 +18,9 @@ type Treemap struct {
 	Text      string // description for screen readers
 	Unit      string // name of a cell, such as transaction
 	Groups    []Group
+
+	// Describe returns the texts and links of a few large cells by Cell.At.
+	Describe func(at []int) ([]Description, error)
 }
 
 // Group is the cells of one color.
@@ -30,7 +33,12 @@ type Group struct {
 // Cell is one rectangle.
 type Cell struct {
 	Size float64 // its area, in any unit; cells of at most 0 are left out
-	Text string  // shown when the pointer is on a large cell
+	At   int     // identifies it in calls of Describe; negative: several cells
+}
+
+// Description is shown when the pointer is on a cell.
+type Description struct {
+	Text string
 	Link string
 }
 
@@ -56,7 +64,8 @@ type shown struct {
 
 // pointed is a cell with a text and a link.
 type pointed struct {
-	Cell
+	Description
+	cell       Cell
 	X, Y, W, H int
 }
 
@@ -108,21 +117,32 @@ func (m *Treemap) HTML() (template.HTML, error) {
 				continue // less than a point
 			}
 			fmt.Fprintf(&path, "M%d %dh%dv%dh-%dz", x, y, w, h, w)
-			if cells[j].Text != "" {
-				f.Pointed = append(f.Pointed, pointed{cells[j], x, y, w, h})
+			if cells[j].At >= 0 {
+				f.Pointed = append(f.Pointed, pointed{cell: cells[j], X: x, Y: y, W: w, H: h})
 			}
 		}
 		f.Groups = append(f.Groups, shown{
 			Name: g.Name, Class: "t" + strconv.Itoa(min(max(0, g.Tier), 7)), Path: path.String(),
 			Count: humanize.Plural(len(g.Cells), m.Unit), Share: Share(sums[i] / whole * 100)})
 	}
-	slices.SortStableFunc(f.Pointed, func(a, b pointed) int { return cmp.Compare(b.Size, a.Size) })
+	slices.SortStableFunc(f.Pointed, func(a, b pointed) int { return cmp.Compare(b.cell.Size, a.cell.Size) })
 	f.Pointed = f.Pointed[:min(len(f.Pointed), mostPointed)]
+	at := make([]int, len(f.Pointed))
+	for i := range f.Pointed {
+		at[i] = f.Pointed[i].cell.At
+	}
+	texts, err := m.Describe(at)
+	if err != nil {
+		return "", err
+	}
+	for i := range f.Pointed {
+		f.Pointed[i].Description = texts[i]
+	}
 	return execute("treemap", f)
 }
 
 // merged returns at most n cells, which are sorted by size: half of them are the largest ones, and each other is a number
-// of smaller ones, without text.
+// of smaller ones, without a description.
 func merged(cells []Cell, n int) []Cell {
 	if len(cells) <= n {
 		return cells
@@ -130,7 +150,7 @@ func merged(cells []Cell, n int) []Cell {
 	keep := n / 2
 	all, rest := slices.Clone(cells[:keep]), cells[keep:]
 	for part := range slices.Chunk(rest, (len(rest)+n-keep-1)/(n-keep)) {
-		sum := Cell{}
+		sum := Cell{At: -1}
 		for _, c := range part {
 			sum.Size += c.Size
 		}

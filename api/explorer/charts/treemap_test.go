@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -55,12 +54,16 @@ func TestRectanglesDivideTheWholeInProportion(t *testing.T) {
 
 // A treemap has a bounded number of rectangles and links, whatever the number of cells; its legend counts all of them.
 func TestATreemapIsBounded(t *testing.T) {
-	m := &Treemap{ID: "filling", Title: "Filling", Text: "By fee rate.", Unit: "transaction"}
+	m := &Treemap{ID: "filling", Title: "Filling", Text: "By fee rate.", Unit: "transaction", Describe: func(at []int) (list []Description, err error) {
+		for _, n := range at {
+			list = append(list, Description{fmt.Sprint("cell ", n), fmt.Sprintf("/made-up/tx/%s%d", strings.Repeat("ab", 30), n)})
+		}
+		return list, nil
+	}}
 	for tier := range 8 {
 		g := Group{Name: fmt.Sprintf("group %d", tier), Tier: tier}
 		for i := range 3000 {
-			n := strconv.Itoa(3000*tier + i)
-			g.Cells = append(g.Cells, Cell{Size: float64(1 + i*i%977), Text: "cell " + n, Link: "/made-up/tx/" + strings.Repeat("ab", 30) + n})
+			g.Cells = append(g.Cells, Cell{Size: float64(1 + i*i%977), At: 3000*tier + i})
 		}
 		m.Groups = append(m.Groups, g)
 	}
@@ -80,10 +83,15 @@ func TestATreemapIsBounded(t *testing.T) {
 }
 
 func TestTreemaps(t *testing.T) {
-	m := &Treemap{ID: "filling", Title: "Filling <of> a block", Text: "By fee rate.", Unit: "transaction", Groups: []Group{
-		{Name: "16 & more", Tier: 12, Cells: []Cell{{250, "one & two", "/tx/1?a=1&b=2"}, {500, "three", ""}, {0, "nothing", ""}}},
+	m := &Treemap{ID: "filling", Title: "Filling <of> a block", Text: "By fee rate.", Unit: "transaction", Describe: func(at []int) (list []Description, err error) {
+		for _, n := range at {
+			list = append(list, []Description{{"one & two", "/tx/1?a=1&b=2"}, {"three", ""}}[n])
+		}
+		return list, nil
+	}, Groups: []Group{
+		{Name: "16 & more", Tier: 12, Cells: []Cell{{250, 0}, {500, 1}, {0, 3}}},
 		{Name: "none", Tier: 3},
-		{Name: "less", Tier: -1, Cells: []Cell{{math.NaN(), "unknown", ""}, {math.Inf(1), "endless", ""}, {250, "", ""}}},
+		{Name: "less", Tier: -1, Cells: []Cell{{math.NaN(), 3}, {math.Inf(1), 4}, {250, -1}}},
 	}}
 	page, err := m.HTML()
 	golden(t, "treemap", page, err)
