@@ -33,7 +33,7 @@ type Options struct {
 }
 
 func (o *Options) bitcoin() bitcoingen.Options {
-	return bitcoingen.Options{Seed: o.Seed, Txs: o.Txs, TxsPerBlock: o.TxsPerBlock, HotOutputs: o.HotOutputs, NewOutputs: o.NewOutputs}
+	return bitcoingen.Options{Seed: o.Seed, Txs: o.Txs, TxsPerBlock: o.TxsPerBlock, HotOutputs: o.HotOutputs, NewOutputs: o.NewOutputs, AllParts: o.AllParts}
 }
 
 func (o *Options) cardano() cardanogen.Options {

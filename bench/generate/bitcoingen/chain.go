@@ -19,6 +19,9 @@ type Options struct {
 
 	// Shares of the outputs; 0: as on mainnet. A large one takes the place of the others.
 	HotOutputs, NewOutputs float64 // to the hot address, to new addresses
+
+	// AllParts adds inscriptions as ord reads them, in every form, which take the place of half of the taproot signatures.
+	AllParts bool
 }
 
 const defaultTxsPerBlock = 2000
@@ -64,6 +67,9 @@ type Chain struct {
 	spent           []coin
 	payments        []payment
 	values          []uint64 // of payments to addresses
+	inscribing      []Inscription
+
+	inscriptions []Inscription
 }
 
 // New returns a chain that has only regtest's genesis block.

@@ -120,6 +120,9 @@ func (c *Chain) appendWitness(k kind) {
 
 // appendTaproot appends the witness of a P2TR output: a signature, or sometimes a script with an inscription.
 func (c *Chain) appendTaproot(w []byte) []byte {
+	if c.options.AllParts && c.rng.Chance(0.5) {
+		return c.appendInscribed(w)
+	}
 	if !c.rng.Chance(inscribed) {
 		return c.rng.Filler(append(w, 1, schnorrSize), schnorrSize)
 	}

@@ -158,6 +158,11 @@ func (c *Chain) appendOutput(b []byte, p payment) []byte {
 func (c *Chain) finish() (id model.Hash) {
 	id = hashOf(c.base)
 	c.ids = append(c.ids, id)
+	for _, in := range c.inscribing {
+		in.Tx = id
+		c.inscriptions = append(c.inscriptions, in)
+	}
+	c.inscribing = c.inscribing[:0]
 	c.weight += weightScale * len(c.base)
 	if !c.hasWitness {
 		c.witnessIDs = append(c.witnessIDs, id)
