@@ -30,6 +30,12 @@ func (byRate) DescribeTx(raw []byte, _, _ []map[string]any) (*model.TxDescriptio
 // largeBlock serves a chain whose last block has n transactions in addition to the coinbase, and returns that block.
 func largeBlock(t *testing.T, n int) (http.Handler, *model.Block) {
 	t.Helper()
+	db, block := withLargeBlock(t, n)
+	return explorerOf(t, chainOf("made-up", db, nil)), block
+}
+
+func withLargeBlock(t *testing.T, n int) (*core.DB, *model.Block) {
+	t.Helper()
 	v := byHand
 	v.Raw = true
 	values := make([]uint64, n)
@@ -50,7 +56,19 @@ func largeBlock(t *testing.T, n int) (http.Handler, *model.Block) {
 	if err := db.Append(t.Context(), []*model.Block{first, second}); err != nil {
 		t.Fatal(err)
 	}
-	return explorerOf(t, chainOf("made-up", db, nil)), second
+	return db, second
+}
+
+// The hashes of a block with many transactions count as memory of the answer before they are read.
+func TestHashesOfALargeBlockNeedMemory(t *testing.T) {
+	db, block := withLargeBlock(t, 3000)
+	for bytes, want := range map[int64]string{100_000: "answer_too_large", 300_000: ""} {
+		m := meter.New(unpaid{}, 0, 1, meter.NewBudget(bytes))
+		_, err := db.Block(meter.With(t.Context(), m), block.Hash.String())
+		if _, code := model.KindOf(err); err == nil != (want == "") || err != nil && code != want || m.Cost().Rows > 100 && want != "" {
+			t.Errorf("%d bytes for the hashes of 3,001 transactions: %v after %d rows, expected %q", bytes, err, m.Cost().Rows, want)
+		}
+	}
 }
 
 // unpaid is a client that is not limited.

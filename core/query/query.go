@@ -161,6 +161,9 @@ func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := q.R.HoldHashes(a.TxCount); err != nil {
+			return nil, err
+		}
 		a.Txs = make([]string, 0, a.TxCount)
 		for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), q.FirstPk(h+1).AppendTo(nil), false) {
 			if err != nil {

@@ -59,6 +59,11 @@ func (s *Scans) Unlimited() { s.most = math.MaxInt }
 // Hold counts bytes that the answer holds until it ends: see [meter.Meter.Hold].
 func (s *Scans) Hold(bytes int64) error { return s.meter.Hold(bytes) }
 
+// HoldHashes is [Scans.Hold] for the texts of n hashes.
+func (s *Scans) HoldHashes(n int) error { return s.Hold(max(0, int64(n)*hashBytes-meter.Free)) }
+
+const hashBytes = 80
+
 // contextRows is the number of rows between two checks of the context.
 const contextRows = 256
 
