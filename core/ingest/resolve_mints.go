@@ -127,9 +127,10 @@ func (v *resolver) assetDeltas() error {
 	if !batch.derives && !v.assetsStored && !slices.ContainsFunc(v.batches, func(batch *Batch) bool { return len(batch.assetBirths) > 0 }) {
 		return nil
 	}
-	tokens := v.newTokens()
+	tokens, holders := v.newTokens(), v.Holders()
 	more, use := tokens.reads()
-	stored, err := v.readSpentAssets(more...)
+	tokens.takeHeld(holders)
+	stored, err := v.readSpentAssets(tokens, more...)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,6 @@ func (v *resolver) assetDeltas() error {
 		return err
 	}
 	v.stored = stored
-	holders := v.Holders()
 	var buf []schema.AssetEntry
 	for ti := range batch.Txs {
 		t := &batch.Txs[ti]
@@ -149,11 +149,13 @@ func (v *resolver) assetDeltas() error {
 			if !v.mayHold(s.Utxo) {
 				continue
 			}
-			held := stored[s.Utxo]
-			if made := v.pendingWith(s.Utxo); made != nil {
+			held, known := tokens.heldBy(t.spends+i, s.Utxo)
+			if made := v.pendingWith(s.Utxo); !known && made != nil {
 				tx := made.tx(s.Utxo.Tx())
 				held = made.held(v.Indexes, holders, tx, s.Utxo.Index()-int(tx.FirstOutput), buf[:0])
 				buf = held.Entries
+			} else if !known {
+				held = stored[s.Utxo]
 			}
 			batch.assets.AddOutput(s.Utxo, &held, 0, -1)
 			for _, o := range batch.owners.of(t.spends + i) {
@@ -183,6 +185,9 @@ func (v *resolver) assetDeltas() error {
 			held := batch.held(v.Indexes, holders, t, oi, buf[:0])
 			buf = held.Entries
 			batch.assets.AddOutput(pk, &held, 1, 1)
+			if batch.derives {
+				tokens.keepHeld(pk, &held)
+			}
 			for ki, k := range t.Outputs[oi].Keys {
 				if d := ledger.DeltasOf(batch.deltas, v.Indexes[k.Index]); d != nil {
 					d.AddAssets(batch.births[int(batch.outputs[t.outputs+oi].births)+ki], held.Entries, 1)
@@ -286,15 +291,20 @@ func (b *assetBalance) finish(impliedBurns, impliedMints bool) error {
 	return nil
 }
 
-// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch. It reads more in
-// the same call.
-func (v *resolver) readSpentAssets(more ...*storage.Read) (map[model.UtxoPk]ledger.OutputAssets, error) {
+// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch, except those that
+// tokens has. It reads more in the same call.
+func (v *resolver) readSpentAssets(tokens *tokens, more ...*storage.Read) (map[model.UtxoPk]ledger.OutputAssets, error) {
 	if !v.assetsStored && !v.batch.derives {
 		return nil, nil
 	}
 	first := v.batches[0]
 	var pks []model.UtxoPk
-	for _, s := range v.batch.spends {
+	known := tokens.takenSpends()
+	for i, s := range v.batch.spends {
+		if len(known) > 0 && known[0].spend == i {
+			known = known[1:]
+			continue
+		}
 		if (len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk)) && v.mayHold(s.Utxo) {
 			pks = append(pks, s.Utxo)
 		}

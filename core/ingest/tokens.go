@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 
+	"birthmark/core/cache"
+	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -62,6 +64,10 @@ type tokens struct {
 	meta  [][]byte                    // the rows of the tip and of the totals; nil: not read yet
 	met   map[model.AssetBirthPk]bool // in the inputs and outputs of tx
 
+	holders     *schema.Index
+	taken, left []spentHeld // all of them, and those that heldBy did not return yet
+	entry       [1]schema.AssetEntry
+
 	counted counted
 }
 
@@ -95,8 +101,71 @@ func (v *resolver) mayHold(utxo model.UtxoPk) bool {
 	if utxo.Tx() < v.held {
 		return false
 	}
-	may, _ := v.cache.AssetTxs.May(utxo.Tx())
+	may, _ := v.cache.AssetTxs.May(utxo)
 	return may
+}
+
+// spentHeld is the output of a spend, which was in memory.
+type spentHeld struct {
+	spend int
+	cache.Held
+}
+
+// takeHeld removes the outputs of earlier batches that the batch spends from memory, and keeps those that were there.
+func (d *tokens) takeHeld(holders *schema.Index) {
+	if d == nil {
+		return
+	}
+	d.holders = holders
+	for i, s := range d.v.batch.spends {
+		if !d.v.mayHold(s.Utxo) {
+			continue
+		}
+		if h, ok := d.v.cache.Tokens.Spend(s.Utxo, holders); ok {
+			d.taken = append(d.taken, spentHeld{i, h})
+		}
+	}
+	d.left = d.taken
+}
+
+// takenSpends returns the outputs that takeHeld removed, in the order of spends.
+func (d *tokens) takenSpends() []spentHeld {
+	if d == nil {
+		return nil
+	}
+	return d.taken
+}
+
+// heldBy returns the assets of the output of a spend, if it was or is in memory. It is called for the spends in order.
+// The entry is valid until the next call.
+func (d *tokens) heldBy(spend int, utxo model.UtxoPk) (o ledger.OutputAssets, ok bool) {
+	if d == nil {
+		return o, false
+	}
+	var h cache.Held
+	if len(d.left) > 0 && d.left[0].spend == spend {
+		h, d.left = d.left[0].Held, d.left[1:]
+	} else if h, ok = d.v.cache.Tokens.Spend(utxo, d.holders); !ok {
+		return o, false
+	}
+	d.entry[0] = schema.AssetEntry{Amount: h.Amount, Birth: h.Asset}
+	o = ledger.OutputAssets{Entries: d.entry[:], Holder: model.BirthPk{Utxo: h.Holder}, HasHolder: h.HasHolder}
+	if d.v.whole != nil { // see holdings
+		d.v.stored[utxo] = ledger.OutputAssets{Entries: slices.Clone(o.Entries)}
+	}
+	return o, true
+}
+
+// keepHeld keeps an output with assets in memory.
+func (d *tokens) keepHeld(utxo model.UtxoPk, o *ledger.OutputAssets) {
+	if len(o.Entries) == 0 {
+		return
+	}
+	d.v.cache.AssetTxs.Add(utxo)
+	if len(o.Entries) == 1 {
+		e := &o.Entries[0]
+		d.v.cache.Tokens.Hold(utxo, cache.Held{Asset: e.Birth, Amount: e.Amount, Holder: o.Holder.Utxo, HasHolder: o.HasHolder}, d.holders)
+	}
 }
 
 // spend adds the assets of an output that the next transaction spends.
@@ -217,9 +286,6 @@ func (d *tokens) hold(t *BatchTx, all []schema.AssetEntry) error {
 		all = append(all, schema.AssetEntry{Amount: h.Amount, Birth: h.Asset, Minted: t.minted(h.Asset)})
 		o.entries = all[from:len(all):len(all)]
 		d.met[h.Asset] = true
-	}
-	if len(of.outputs) > 0 {
-		d.v.cache.AssetTxs.Add(t.pk)
 	}
 	var named []schema.AssetEntry
 	for _, s := range of.supplies {
