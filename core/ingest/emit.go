@@ -154,8 +154,8 @@ func (e *emitter) derived(t *BatchTx) {
 	}
 	for i := range t.derived.supplies {
 		s := &t.derived.supplies[i]
-		e.key = schema.AppendSupplyKey(e.key[:0], s.birth, t.pk)
-		e.value = schema.AppendSupplyRow(e.value[:0], &s.Supply)
+		e.key = schema.AppendSupplyKey(e.key[:0], s.Asset, t.pk)
+		e.value = schema.AppendTokenSupplyRow(e.value[:0], s)
 		e.put(schema.FamilyAssetSupply)
 	}
 	for i := range t.derived.births {
@@ -287,7 +287,7 @@ func (t *BatchTx) minted(birth model.AssetBirthPk) bool {
 	}
 	if t.derived != nil {
 		for i := range t.derived.supplies {
-			if s := &t.derived.supplies[i]; s.birth == birth {
+			if s := &t.derived.supplies[i]; s.Asset == birth {
 				return s.Mints
 			}
 		}

@@ -86,7 +86,7 @@ func (t *BatchTx) countDerived(to *schema.BlockSums) {
 		if d.supplies[j].Mints {
 			to.Mints++
 		}
-		if d.supplies[j].Burns {
+		if !d.supplies[j].Burned.IsZero() {
 			to.Burns++
 		}
 	}

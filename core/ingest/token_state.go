@@ -198,7 +198,7 @@ func (s tokenState) Token(birth model.AssetBirthPk) (*model.Token, error) {
 			}
 		}
 		for i := range t.derived.supplies {
-			if p := &t.derived.supplies[i]; p.birth == birth && p.Mints {
+			if p := &t.derived.supplies[i]; p.Asset == birth && p.Mints {
 				token.Mints++
 			}
 		}

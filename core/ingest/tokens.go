@@ -16,7 +16,7 @@ import (
 type derived struct {
 	outputs  []tokenOutput // outputs with assets, in order
 	births   []model.TokenBirth
-	supplies []tokenSupply
+	supplies []model.TokenSupply
 }
 
 // tokenOutput is the assets of the output at a position. Entries of amount 0, which follow, are assets of supplies that
@@ -24,11 +24,6 @@ type derived struct {
 type tokenOutput struct {
 	at      int
 	entries []schema.AssetEntry
-}
-
-type tokenSupply struct {
-	birth model.AssetBirthPk
-	schema.Supply
 }
 
 // entries returns the entries of the output at a position.
@@ -256,13 +251,14 @@ func (d *tokens) derive(t *BatchTx) error {
 		d.met[s.Asset] = true
 	}
 	for i := range d.tx.Supplies {
-		s := &d.tx.Supplies[i]
-		if !s.Mints && s.Burned.IsZero() {
+		if s := &d.tx.Supplies[i]; !s.Mints && s.Burned.IsZero() {
 			continue
 		}
-		supply := tokenSupply{s.Asset, schema.SupplyOfToken(s)}
-		t.derived.supplies = append(t.derived.supplies, supply)
-		d.v.batch.assets.AddMint(s.Asset, supply.Supply, 1)
+		of.supplies = append(of.supplies, d.tx.Supplies[i])
+	}
+	for i := range of.supplies {
+		s := &of.supplies[i]
+		d.v.batch.assets.AddTokenMint(s)
 		if token := c.State(s.Asset); s.Mints && token != nil {
 			token.Mints++
 		}
@@ -289,8 +285,8 @@ func (d *tokens) hold(t *BatchTx, all []schema.AssetEntry) error {
 	}
 	var named []schema.AssetEntry
 	for _, s := range of.supplies {
-		if !d.met[s.birth] {
-			named = append(named, schema.AssetEntry{Birth: s.birth, Minted: s.Mints})
+		if !d.met[s.Asset] {
+			named = append(named, schema.AssetEntry{Birth: s.Asset, Minted: s.Mints})
 		}
 	}
 	if len(named) > 0 {

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"math/big"
 	"slices"
 	"sync"
@@ -47,10 +46,12 @@ type entryDelta struct {
 // entryDeltas has the memory of deltas that were summed. A batch of a busy chain has 100,000.
 var entryDeltas = sync.Pool{New: func() any { return new(make([]entryDelta, 0, 1024)) }}
 
+// mintDelta is what a transaction that is added (1) or removed (-1) minted or burned; stated, or else token.
 type mintDelta struct {
-	asset model.AssetBirthPk
-	schema.Supply
-	sign int64
+	asset  model.AssetBirthPk
+	stated schema.Supply
+	token  *model.TokenSupply
+	sign   int64
 }
 
 // birthDelta is the birth of a derived asset that is added (1) or removed (-1).
@@ -75,7 +76,12 @@ func (d *AssetDeltas) DropOutputs() { d.outputs = nil }
 
 // AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
 func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign int64) {
-	d.mints = append(d.mints, mintDelta{asset, s, sign})
+	d.mints = append(d.mints, mintDelta{asset, s, nil, sign})
+}
+
+// AddTokenMint adds what an added transaction minted or burned of a derived asset. s must not be changed.
+func (d *AssetDeltas) AddTokenMint(s *model.TokenSupply) {
+	d.mints = append(d.mints, mintDelta{asset: s.Asset, token: s, sign: 1})
 }
 
 // AddBirth adds the birth of a derived asset that is added (1) or removed (-1). Unlike other assets it has totals before
@@ -103,24 +109,38 @@ func addHolding(sums []holdingDelta, d holdingDelta) []holdingDelta {
 type totalsDelta struct {
 	asset model.AssetBirthPk
 	schema.AssetTotals
-	born int8 // 1: the asset is added, -1: it is removed; only derived assets
+	minted, burned schema.HeldChange // of derived assets, not in AssetTotals yet
+	born           int8              // 1: the asset is added, -1: it is removed; only derived assets
+}
+
+// entryKey is the sort key of a delta.
+type entryKey struct {
+	asset, holder uint64
+	at            uint32
+	index         uint16
+}
+
+// order returns the deltas in the order of assets, then of holders. Those of the entries of one output remain together.
+func (d *AssetDeltas) order() []entryKey {
+	keys := make([]entryKey, len(d.outputs))
+	for i := range d.outputs {
+		e := &d.outputs[i]
+		keys[i] = entryKey{uint64(e.asset.Utxo), uint64(e.holder), uint32(i), e.asset.Index}
+	}
+	r := radix[entryKey]{keys, make([]entryKey, len(keys))}
+	r.sort(8, func(k *entryKey) uint64 { return k.holder })
+	r.sort(2, func(k *entryKey) uint64 { return uint64(k.index) })
+	r.sort(8, func(k *entryKey) uint64 { return k.asset })
+	return r.keys
 }
 
 // sum adds up the deltas in the order of the rows.
 func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
-	slices.SortFunc(d.outputs, func(a, b entryDelta) int {
-		if a.asset != b.asset {
-			return schema.CompareAssetBirths(a.asset, b.asset)
-		}
-		if a.holder != b.holder {
-			return cmp.Compare(a.holder, b.holder)
-		}
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.outputs, b.outputs), cmp.Compare(a.unspent, b.unspent))
-	})
+	order := d.order()
 	holdings = make([]holdingDelta, 0, len(d.outputs))
 	var last *entryDelta
-	for i := range d.outputs {
-		e := &d.outputs[i]
+	for _, k := range order {
+		e := &d.outputs[k.at]
 		if last == nil || last.asset != e.asset {
 			totals, last = append(totals, totalsDelta{asset: e.asset}), nil
 		}
@@ -145,21 +165,41 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 		i, _ := slices.BinarySearchFunc(totals, asset, compareTotals)
 		return &totals[i]
 	}
-	for _, m := range d.mints {
-		t, sign := of(m.asset), big.NewInt(m.sign)
-		if m.Mints {
-			t.Mints += uint64(m.sign)
-			t.Minted.Add(&t.Minted, new(big.Int).Mul(m.Minted, sign))
-		}
-		if m.Burns {
-			t.Burns += uint64(m.sign)
-			t.Burned.Add(&t.Burned, new(big.Int).Mul(m.Burned, sign))
+	for i := range d.mints {
+		m := &d.mints[i]
+		if t := of(m.asset); m.token != nil {
+			t.addToken(m.token, m.sign)
+		} else {
+			t.addStated(&m.stated, m.sign)
 		}
 	}
 	for _, b := range d.births {
 		of(b.asset).born += b.sign
 	}
 	return totals, holdings
+}
+
+func (t *totalsDelta) addToken(s *model.TokenSupply, sign int64) {
+	if s.Mints {
+		t.Mints += uint64(sign)
+		t.minted = t.minted.Add(schema.HeldChangeOf(s.Minted, sign))
+	}
+	if !s.Burned.IsZero() {
+		t.Burns += uint64(sign)
+		t.burned = t.burned.Add(schema.HeldChangeOf(s.Burned, sign))
+	}
+}
+
+func (t *totalsDelta) addStated(s *schema.Supply, sign int64) {
+	times := big.NewInt(sign)
+	if s.Mints {
+		t.Mints += uint64(sign)
+		t.Minted.Add(&t.Minted, new(big.Int).Mul(s.Minted, times))
+	}
+	if s.Burns {
+		t.Burns += uint64(sign)
+		t.Burned.Add(&t.Burned, new(big.Int).Mul(s.Burned, times))
+	}
 }
 
 func compareTotals(t totalsDelta, asset model.AssetBirthPk) int {
@@ -194,8 +234,13 @@ func (d *totalsDelta) addTo(t *schema.AssetTotals) bool {
 	t.Mints += d.Mints
 	t.Burns += d.Burns
 	t.Holders += d.Holders
-	t.Minted.Add(&t.Minted, &d.Minted)
-	t.Burned.Add(&t.Burned, &d.Burned)
+	for _, sum := range []struct {
+		to, stated *big.Int
+		derived    schema.HeldChange
+	}{{&t.Minted, &d.Minted, d.minted}, {&t.Burned, &d.Burned, d.burned}} {
+		sum.to.Add(sum.to, sum.stated)
+		sum.to.Add(sum.to, sum.derived.Big())
+	}
 	for _, n := range []uint64{t.Outputs, t.Unspent, t.Mints, t.Burns, t.Holders} {
 		if int64(n) < 0 {
 			return false

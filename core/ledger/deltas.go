@@ -94,39 +94,50 @@ type birthKey struct {
 	ordinal uint16
 }
 
-// sortedByBirth returns deltas in the order of births, stable: a radix sort, a byte at a time.
+// sortedByBirth returns deltas in the order of births, stable.
 func sortedByBirth(deltas []OutputDelta) []OutputDelta {
-	keys, to := make([]birthKey, len(deltas)), make([]birthKey, len(deltas))
+	keys := make([]birthKey, len(deltas))
 	for i := range deltas {
 		keys[i] = birthKey{uint64(deltas[i].birth.Utxo), uint32(i), deltas[i].birth.Ordinal}
 	}
-	pass := func(digit func(k *birthKey) byte) {
-		var starts [257]int
-		for i := range keys {
-			starts[int(digit(&keys[i]))+1]++
-		}
-		for d := range 256 {
-			if starts[d+1] == len(keys) {
-				return // all are equal
-			}
-			starts[d+1] += starts[d]
-		}
-		for i := range keys {
-			d := digit(&keys[i])
-			to[starts[d]] = keys[i]
-			starts[d]++
-		}
-		keys, to = to, keys
-	}
-	for shift := 0; shift < 16; shift += 8 {
-		pass(func(k *birthKey) byte { return byte(k.ordinal >> shift) })
-	}
-	for shift := 0; shift < 64; shift += 8 {
-		pass(func(k *birthKey) byte { return byte(k.birth >> shift) })
-	}
+	r := radix[birthKey]{keys, make([]birthKey, len(deltas))}
+	r.sort(2, func(k *birthKey) uint64 { return uint64(k.ordinal) })
+	r.sort(8, func(k *birthKey) uint64 { return k.birth })
 	sorted := make([]OutputDelta, len(deltas))
-	for i := range keys {
-		sorted[i] = deltas[keys[i].at]
+	for i := range r.keys {
+		sorted[i] = deltas[r.keys[i].at]
 	}
 	return sorted
+}
+
+// radix sorts keys, stable, a byte at a time. other has the same length.
+type radix[K any] struct{ keys, other []K }
+
+// sort sorts the keys by a number of so many bytes. The least significant number is sorted first.
+func (r *radix[K]) sort(bytes int, number func(*K) uint64) {
+	if len(r.keys) == 0 {
+		return
+	}
+	first, differ := number(&r.keys[0]), uint64(0)
+	for i := range r.keys {
+		differ |= number(&r.keys[i]) ^ first
+	}
+	for shift := 0; shift < 8*bytes; shift += 8 {
+		if differ>>shift&0xff == 0 {
+			continue // all are equal
+		}
+		var starts [257]int
+		for i := range r.keys {
+			starts[int(byte(number(&r.keys[i])>>shift))+1]++
+		}
+		for d := range 256 {
+			starts[d+1] += starts[d]
+		}
+		for i := range r.keys {
+			d := byte(number(&r.keys[i]) >> shift)
+			r.other[starts[d]] = r.keys[i]
+			starts[d]++
+		}
+		r.keys, r.other = r.other, r.keys
+	}
 }

@@ -112,6 +112,12 @@ func (c HeldChange) Add(d HeldChange) HeldChange {
 	return sum
 }
 
+// Big returns the change as an integer of any size.
+func (c HeldChange) Big() *big.Int {
+	n := new(big.Int).Lsh(big.NewInt(c.over), 8*int128Size)
+	return n.Add(n, c.low.Big())
+}
+
 // Apply adds the change to an amount; ok is false if the result is negative or exceeds 128 bits.
 func (c HeldChange) Apply(to model.Uint128) (amount model.Uint128, ok bool) {
 	sum := c.Add(HeldChange{low: to})

@@ -86,13 +86,6 @@ func SupplyOf(amount *big.Int) Supply {
 	return s
 }
 
-// SupplyOfToken returns the change that rules derived.
-func SupplyOfToken(t *model.TokenSupply) Supply {
-	s := Supply{Minted: t.Minted.Big(), Burned: t.Burned.Big(), Mints: t.Mints, Burns: !t.Burned.IsZero()}
-	s.Amount = new(big.Int).Sub(s.Minted, s.Burned)
-	return s
-}
-
 func AppendSupplyKey(b []byte, birth model.AssetBirthPk, tx model.TxPk) []byte {
 	return tx.AppendTo(birth.AppendTo(b))
 }
@@ -107,6 +100,21 @@ func AppendSupplyRow(b []byte, s *Supply) []byte {
 		return append(append(b, 0), s.Minted.Bytes()...)
 	}
 	return append(append(b, 1), s.Burned.Bytes()...)
+}
+
+// AppendTokenSupplyRow appends the row of a change that rules derived.
+func AppendTokenSupplyRow(b []byte, s *model.TokenSupply) []byte {
+	switch {
+	case s.Mints && (!s.Burned.IsZero() || s.Minted.IsZero()):
+		b = append(b, supplyBoth, 0)
+		length := len(b) - 1
+		b = AppendHolding(b, s.Minted)
+		b[length] = byte(len(b) - length - 1) // uvarint: at most 16
+		return AppendHolding(b, s.Burned)
+	case s.Mints:
+		return AppendHolding(append(b, 0), s.Minted)
+	}
+	return AppendHolding(append(b, 1), s.Burned)
 }
 
 func ParseSupplyRow(key, value []byte) (SupplyRow, error) {
