@@ -17,6 +17,8 @@ type derived struct {
 	outputs  []tokenOutput // outputs with assets, in order
 	births   []model.TokenBirth
 	supplies []model.TokenSupply
+
+	output [1]tokenOutput // memory of outputs, as long as that suffices
 }
 
 // tokenOutput is the assets of the output at a position. Entries of amount 0, which follow, are assets of supplies that
@@ -51,6 +53,7 @@ type tokens struct {
 	v     *resolver
 	rules model.TokenRules
 	tx    model.TokenTx
+	now   tokenState
 	spent []model.TokenAmount // of all inputs of tx
 	made  []derived           // unused memory of results, and of their entries
 	room  []schema.AssetEntry
@@ -209,7 +212,8 @@ func (d *tokens) derive(t *BatchTx) error {
 	}
 	d.begin(t)
 	d.tx.Most = d.counted.begin(d.v.batch, t)
-	err := d.rules.Derive(&d.tx, tokenState{d, t.pk})
+	d.now = tokenState{d, t.pk}
+	err := d.rules.Derive(&d.tx, &d.now)
 	entries := len(d.tx.Held)
 	if tooMany := (*model.TooManyEntries)(nil); errors.As(err, &tooMany) {
 		entries, err = max(tooMany.Entries, d.tx.Most+1), nil
@@ -224,7 +228,7 @@ func (d *tokens) derive(t *BatchTx) error {
 		return nil
 	}
 	of, room := d.result(len(d.tx.Held))
-	t.derived = of
+	t.derived, of.outputs = of, of.output[:0]
 	if len(d.tx.Births) > 0 {
 		of.births = slices.Clone(d.tx.Births)
 	}
@@ -245,10 +249,6 @@ func (d *tokens) derive(t *BatchTx) error {
 		c.Put(b.Asset, &model.Token{Info: info})
 		c.SetCount(n + 1)
 		d.v.batch.assets.AddBirth(b.Asset, 1)
-	}
-	clear(d.met)
-	for _, s := range d.spent {
-		d.met[s.Asset] = true
 	}
 	for i := range d.tx.Supplies {
 		if s := &d.tx.Supplies[i]; !s.Mints && s.Burned.IsZero() {
@@ -281,9 +281,11 @@ func (d *tokens) hold(t *BatchTx, all []schema.AssetEntry) error {
 		from := len(all) - len(o.entries)
 		all = append(all, schema.AssetEntry{Amount: h.Amount, Birth: h.Asset, Minted: t.minted(h.Asset)})
 		o.entries = all[from:len(all):len(all)]
-		d.met[h.Asset] = true
 	}
 	var named []schema.AssetEntry
+	if len(of.supplies) > 0 {
+		d.meet()
+	}
 	for _, s := range of.supplies {
 		if !d.met[s.Asset] {
 			named = append(named, schema.AssetEntry{Birth: s.Asset, Minted: s.Mints})
@@ -296,4 +298,15 @@ func (d *tokens) hold(t *BatchTx, all []schema.AssetEntry) error {
 		of.outputs[0].entries = slices.Concat(of.outputs[0].entries, named)
 	}
 	return nil
+}
+
+// meet sets d.met.
+func (d *tokens) meet() {
+	clear(d.met)
+	for _, s := range d.spent {
+		d.met[s.Asset] = true
+	}
+	for i := range d.tx.Held {
+		d.met[d.tx.Held[i].Asset] = true
+	}
 }

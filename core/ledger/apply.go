@@ -78,16 +78,29 @@ func (a *Applier) finish() error {
 	return nil
 }
 
+// keyRoom is the size in bytes of most keys of updated rows, or more; longer keys are copied. The memory of keysPerRoom
+// keys is allocated at once.
+const (
+	keyRoom     = 20
+	keysPerRoom = 1024
+)
+
 // update replaces the row of each change, when enough rows are pending to be read together. next appends the new row to
-// b, or nothing to delete the row; row is the stored one, nil if there is none. key also reports whether the row cannot
-// exist yet. The caller must not reuse changes.
-func update[C any](a *Applier, f storage.Family, changes []C, key func(*C) (key []byte, isNew bool),
+// b, or nothing to delete the row; row is the stored one, nil if there is none. key appends the key of a change to b, and
+// reports whether the row cannot exist yet. The caller must not reuse changes.
+func update[C any](a *Applier, f storage.Family, changes []C, key func(b []byte, c *C) (with []byte, isNew bool),
 	next func(c *C, b, row []byte) ([]byte, error)) error {
 	for part := range slices.Chunk(changes, BatchRows) {
 		keys, isNew := make([][]byte, len(part)), make([]bool, len(part))
 		stored := storage.Read{Family: f}
+		var room []byte
 		for i := range part {
-			if keys[i], isNew[i] = key(&part[i]); !isNew[i] {
+			if cap(room)-len(room) < keyRoom {
+				room = make([]byte, 0, min(len(part)-i, keysPerRoom)*keyRoom)
+			}
+			at := len(room)
+			room, isNew[i] = key(room, &part[i])
+			if keys[i] = room[at:len(room):len(room)]; !isNew[i] {
 				stored.Keys = append(stored.Keys, keys[i])
 			}
 		}

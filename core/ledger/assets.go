@@ -29,22 +29,30 @@ func (o *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occ
 // AssetDeltas are the changes that added or removed blocks make to the holdings and totals of assets. They are
 // collected for a whole write and summed at its end, so that movements back and forth cost no rows.
 type AssetDeltas struct {
-	outputs []entryDelta
+	outputs []*deltaChunk // all but the last one are full
+	count   int           // of the deltas in outputs
 	mints   []mintDelta
 	births  []birthDelta
 }
 
 // entryDelta is an asset entry of an output that is created or removed, spent or unspent again.
 type entryDelta struct {
-	asset            model.AssetBirthPk
+	asset            model.UtxoPk // birth of the asset, with index
 	holder, at       model.UtxoPk // the holder's birth, and the output; no holder if owned is false
 	amount           model.Uint128
+	index            uint16
 	outputs, unspent int8
 	owned            bool
 }
 
-// entryDeltas has the memory of deltas that were summed. A batch of a busy chain has 100,000.
-var entryDeltas = sync.Pool{New: func() any { return new(make([]entryDelta, 0, 1024)) }}
+func (e *entryDelta) assetBirth() model.AssetBirthPk {
+	return model.AssetBirthPk{Utxo: e.asset, Index: e.index}
+}
+
+// deltaChunk has deltas in the order in which they were added. A batch of a busy chain has 100,000.
+type deltaChunk [1024]entryDelta
+
+var deltaChunks = sync.Pool{New: func() any { return new(deltaChunk) }}
 
 // mintDelta is what a transaction that is added (1) or removed (-1) minted or burned; stated, or else token.
 type mintDelta struct {
@@ -63,16 +71,30 @@ type birthDelta struct {
 // AddOutput adds an output with assets: outputs is 1 if it is created, -1 if it is removed; unspent is 1 if it becomes
 // spendable, -1 if it no longer is.
 func (d *AssetDeltas) AddOutput(at model.UtxoPk, o *OutputAssets, outputs, unspent int8) {
-	if d.outputs == nil && len(o.Entries) > 0 {
-		d.outputs = *entryDeltas.Get().(*[]entryDelta)
-	}
-	for _, e := range o.Entries {
-		d.outputs = append(d.outputs, entryDelta{e.Birth, o.Holder.Utxo, at, e.Amount, outputs, unspent, o.HasHolder})
+	for i := range o.Entries {
+		e, place := &o.Entries[i], d.count%len(deltaChunk{})
+		if place == 0 {
+			d.outputs = append(d.outputs, deltaChunks.Get().(*deltaChunk))
+		}
+		d.outputs[len(d.outputs)-1][place] = entryDelta{
+			e.Birth.Utxo, o.Holder.Utxo, at, e.Amount, e.Birth.Index, outputs, unspent, o.HasHolder,
+		}
+		d.count++
 	}
 }
 
 // DropOutputs removes what AddOutput added.
-func (d *AssetDeltas) DropOutputs() { d.outputs = nil }
+func (d *AssetDeltas) DropOutputs() {
+	for _, c := range d.outputs {
+		deltaChunks.Put(c)
+	}
+	d.outputs, d.count = nil, 0
+}
+
+// output returns delta i.
+func (d *AssetDeltas) output(i int) *entryDelta {
+	return &d.outputs[i/len(deltaChunk{})][i%len(deltaChunk{})]
+}
 
 // AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
 func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign int64) {
@@ -122,10 +144,10 @@ type entryKey struct {
 
 // order returns the deltas in the order of assets, then of holders. Those of the entries of one output remain together.
 func (d *AssetDeltas) order() []entryKey {
-	keys := make([]entryKey, len(d.outputs))
-	for i := range d.outputs {
-		e := &d.outputs[i]
-		keys[i] = entryKey{uint64(e.asset.Utxo), uint64(e.holder), uint32(i), e.asset.Index}
+	keys := make([]entryKey, d.count)
+	for i := range keys {
+		e := d.output(i)
+		keys[i] = entryKey{uint64(e.asset), uint64(e.holder), uint32(i), e.index}
 	}
 	r := radix[entryKey]{keys, make([]entryKey, len(keys))}
 	r.sort(8, func(k *entryKey) uint64 { return k.holder })
@@ -137,12 +159,12 @@ func (d *AssetDeltas) order() []entryKey {
 // sum adds up the deltas in the order of the rows.
 func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 	order := d.order()
-	holdings = make([]holdingDelta, 0, len(d.outputs))
+	holdings = make([]holdingDelta, 0, d.count)
 	var last *entryDelta
 	for _, k := range order {
-		e := &d.outputs[k.at]
-		if last == nil || last.asset != e.asset {
-			totals, last = append(totals, totalsDelta{asset: e.asset}), nil
+		e := d.output(int(k.at))
+		if last == nil || last.asset != e.asset || last.index != e.index {
+			totals, last = append(totals, totalsDelta{asset: e.assetBirth()}), nil
 		}
 		// An output can have several entries of one asset.
 		if last == nil || last.at != e.at || last.outputs != e.outputs || last.unspent != e.unspent {
@@ -151,15 +173,12 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 			t.Unspent += uint64(e.unspent)
 		}
 		if e.owned {
-			key := schema.HoldingKey{Asset: e.asset, Holder: model.BirthPk{Utxo: e.holder}}
+			key := schema.HoldingKey{Asset: e.assetBirth(), Holder: model.BirthPk{Utxo: e.holder}}
 			holdings = addHolding(holdings, holdingDelta{key, schema.HeldChangeOf(e.amount, int64(e.unspent))})
 		}
 		last = e
 	}
-	if d.outputs != nil {
-		entryDeltas.Put(new(d.outputs[:0]))
-		d.outputs = nil
-	}
+	d.DropOutputs()
 	totals = d.others(totals)
 	of := func(asset model.AssetBirthPk) *totalsDelta {
 		i, _ := slices.BinarySearchFunc(totals, asset, compareTotals)
@@ -263,7 +282,7 @@ func (a *Applier) assets(d *AssetDeltas) error {
 		return err
 	}
 	return update(a, schema.FamilyAssetTotals, totals,
-		func(d *totalsDelta) ([]byte, bool) { return d.asset.AppendTo(nil), d.asset.Utxo >= a.NewFrom },
+		func(b []byte, d *totalsDelta) ([]byte, bool) { return d.asset.AppendTo(b), d.asset.Utxo >= a.NewFrom },
 		func(d *totalsDelta, b, row []byte) ([]byte, error) {
 			t, err := parse(row, schema.ParseAssetTotalsRow)
 			if err != nil || !d.addTo(&t) {
@@ -282,8 +301,8 @@ func (a *Applier) holdings(f storage.Family, changes []holdingDelta, key func([]
 	counted func(d *holdingDelta, rows int)) error {
 	changes = slices.DeleteFunc(changes, func(d holdingDelta) bool { return d.amount == schema.HeldChange{} })
 	return update(a, f, changes,
-		func(d *holdingDelta) ([]byte, bool) {
-			return key(nil, d.HoldingKey), d.Asset.Utxo >= a.NewFrom || d.Holder.Utxo >= a.NewFrom
+		func(b []byte, d *holdingDelta) ([]byte, bool) {
+			return key(b, d.HoldingKey), d.Asset.Utxo >= a.NewFrom || d.Holder.Utxo >= a.NewFrom
 		},
 		func(d *holdingDelta, b, row []byte) ([]byte, error) {
 			before, err := parse(row, schema.ParseHolding)

@@ -138,8 +138,8 @@ func (a *Applier) balances(d *Deltas, changes []accountDelta) error {
 		return nil
 	}
 	return update(a, f, changes,
-		func(c *accountDelta) ([]byte, bool) {
-			return c.birth.AppendTo(nil, d.Index.Kind.HasOrdinal()), c.birth.Utxo >= a.NewFrom
+		func(b []byte, c *accountDelta) ([]byte, bool) {
+			return c.birth.AppendTo(b, d.Index.Kind.HasOrdinal()), c.birth.Utxo >= a.NewFrom
 		},
 		func(c *accountDelta, b, row []byte) ([]byte, error) {
 			before, err := parse(row, schema.ParseAccountRow)

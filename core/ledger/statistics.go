@@ -113,7 +113,7 @@ func (a *Applier) addDays(x *schema.Index, days map[schema.Day]*schema.DayStatis
 // updateDays replaces the rows of days. next returns the new row, or nil to delete it; row is the stored one, or nil.
 func (a *Applier) updateDays(f storage.Family, days []schema.Day, next func(day schema.Day, row []byte) ([]byte, error)) error {
 	return update(a, f, slices.Clone(days),
-		func(day *schema.Day) ([]byte, bool) { return day.AppendTo(nil), false },
+		func(b []byte, day *schema.Day) ([]byte, bool) { return day.AppendTo(b), false },
 		func(day *schema.Day, b, row []byte) ([]byte, error) {
 			row, err := next(*day, row)
 			return append(b, row...), err

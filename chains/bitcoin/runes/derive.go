@@ -62,7 +62,8 @@ type derivation struct {
 	state   model.TokenState
 	message *Message // nil: none
 
-	balances     []balance // in the order of assets
+	balances     []balance  // in the order of assets
+	few          [2]balance // memory of balances, as long as that suffices
 	created      *model.AssetBirthPk
 	destinations []uint32 // outputs that are not OP_RETURN; nil: not yet known
 	full         bool     // Held has more than Most entries
@@ -90,10 +91,12 @@ func (d *derivation) collect() error {
 	for i := range d.Spent {
 		n += len(d.Spent[i].Assets)
 	}
-	if n == 0 {
+	if d.balances = d.few[:0]; n == 0 {
 		return nil
 	}
-	d.balances = make([]balance, 0, n+1)
+	if n >= len(d.few) {
+		d.balances = make([]balance, 0, n+1)
+	}
 	for i := range d.Spent {
 		for _, a := range d.Spent[i].Assets {
 			d.balances = append(d.balances, balance{asset: a.Asset, left: a.Amount})
