@@ -108,6 +108,7 @@ func New(bytes int64, indexes []*schema.Index) *Caches {
 		}
 	}
 	c.AssetTxs.limit = max(minAssetTxWords, int(bytes/assetTxShare/8))
+	c.Tokens.limit = heldLimit(bytes)
 	c.owners = withOwners(indexes)
 	for i := range c.shards {
 		c.shards[i].unspent.words = len(c.owners)

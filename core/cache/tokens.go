@@ -89,15 +89,21 @@ type Tokens struct {
 	known  bool   // count is known
 
 	held, older map[model.UtxoPk]Held // unspent outputs with one asset: the newest, and those before them
+	limit       int                   // of outputs in each; at least minHeld
 	holders     *schema.Index         // of the holders in both
 }
 
 const (
 	// maxTokens bounds the states; a state takes some 300 bytes.
 	maxTokens = 1 << 16
-	// maxHeld bounds each part of the outputs with an asset; an output takes some 80 bytes.
-	maxHeld = 1 << 17
+	// heldBytes is the memory that an output with an asset takes. All of them take at most heldShare of the memory of the
+	// caches, in addition to it, or minHeld outputs.
+	heldBytes = 80
+	heldShare = 32
+	minHeld   = 16
 )
+
+func heldLimit(bytes int64) int { return int(bytes / heldShare / heldBytes / 2) }
 
 // Held is an unspent output with one asset entry.
 type Held struct {
@@ -129,7 +135,7 @@ func (t *Tokens) Hold(utxo model.UtxoPk, h Held, holders *schema.Index) {
 	if t.holders != holders {
 		t.held, t.older, t.holders = nil, nil, holders
 	}
-	if t.held == nil || len(t.held) >= maxHeld {
+	if t.held == nil || len(t.held) >= max(t.limit, minHeld) {
 		t.held, t.older = map[model.UtxoPk]Held{}, t.held
 	}
 	t.held[utxo] = h
@@ -150,4 +156,4 @@ func (t *Tokens) Spend(utxo model.UtxoPk, holders *schema.Index) (h Held, ok boo
 }
 
 // Clear forgets everything.
-func (t *Tokens) Clear() { *t = Tokens{} }
+func (t *Tokens) Clear() { *t = Tokens{limit: t.limit} }

@@ -213,12 +213,18 @@ func (b *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx,
 			}
 		}
 	}
-	for ki := range o.Keys {
-		if indexes[o.Keys[ki].Index] == holders {
-			h.Holder, h.HasHolder = b.births[int(at.births)+ki], true
+	b.setHolder(&h, indexes, holders, t, oi)
+	return h
+}
+
+// setHolder sets the holder of output oi of t.
+func (b *Batch) setHolder(h *ledger.OutputAssets, indexes []*schema.Index, holders *schema.Index, t *BatchTx, oi int) {
+	keys, births := t.Outputs[oi].Keys, b.births[b.outputs[t.outputs+oi].births:]
+	for ki := range keys {
+		if indexes[keys[ki].Index] == holders {
+			h.Holder, h.HasHolder = births[ki], true
 		}
 	}
-	return h
 }
 
 // CheckRaw returns bad_block if a transaction of the block has no raw bytes.

@@ -182,12 +182,18 @@ func (v *resolver) assetDeltas() error {
 			if err != nil {
 				return err
 			}
-			held := batch.held(v.Indexes, holders, t, oi, buf[:0])
-			buf = held.Entries
-			batch.assets.AddOutput(pk, &held, 1, 1)
+			var held ledger.OutputAssets
 			if batch.derives {
+				if held.Entries = schema.Holdings(t.derived.outputs[n].entries); len(held.Entries) == 0 {
+					continue
+				}
+				batch.setHolder(&held, v.Indexes, holders, t, oi)
 				tokens.keepHeld(pk, &held)
+			} else {
+				held = batch.held(v.Indexes, holders, t, oi, buf[:0])
+				buf = held.Entries
 			}
+			batch.assets.AddOutput(pk, &held, 1, 1)
 			for ki, k := range t.Outputs[oi].Keys {
 				if d := ledger.DeltasOf(batch.deltas, v.Indexes[k.Index]); d != nil {
 					d.AddAssets(batch.births[int(batch.outputs[t.outputs+oi].births)+ki], held.Entries, 1)

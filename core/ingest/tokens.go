@@ -156,9 +156,6 @@ func (d *tokens) heldBy(spend int, utxo model.UtxoPk) (o ledger.OutputAssets, ok
 
 // keepHeld keeps an output with assets in memory.
 func (d *tokens) keepHeld(utxo model.UtxoPk, o *ledger.OutputAssets) {
-	if len(o.Entries) == 0 {
-		return
-	}
 	d.v.cache.AssetTxs.Add(utxo)
 	if len(o.Entries) == 1 {
 		e := &o.Entries[0]
