@@ -113,8 +113,8 @@ func sortedByBirth(deltas []OutputDelta) []OutputDelta {
 // radix sorts keys, stable, a byte at a time. other has the same length.
 type radix[K any] struct{ keys, other []K }
 
-// sort sorts the keys by a number of so many bytes. The least significant number is sorted first.
-func (r *radix[K]) sort(bytes int, number func(*K) uint64) {
+// sort sorts the keys by a number of n bytes. The least significant number is sorted first.
+func (r *radix[K]) sort(n int, number func(*K) uint64) {
 	if len(r.keys) == 0 {
 		return
 	}
@@ -122,7 +122,7 @@ func (r *radix[K]) sort(bytes int, number func(*K) uint64) {
 	for i := range r.keys {
 		differ |= number(&r.keys[i]) ^ first
 	}
-	for shift := 0; shift < 8*bytes; shift += 8 {
+	for shift := 0; shift < 8*n; shift += 8 {
 		if differ>>shift&0xff == 0 {
 			continue // all are equal
 		}
