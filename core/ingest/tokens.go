@@ -109,7 +109,7 @@ type spentHeld struct {
 	cache.Held
 }
 
-// takeHeld removes the outputs of earlier batches that the batch spends from memory, and keeps those that were there.
+// takeHeld removes the outputs of earlier batches that the batch spends from memory, and returns them in takenSpends.
 func (d *tokens) takeHeld(holders *schema.Index) {
 	if d == nil {
 		return
