@@ -297,8 +297,8 @@ func (b *assetBalance) finish(impliedBurns, impliedMints bool) error {
 	return nil
 }
 
-// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch, except those that
-// tokens has. It reads more in the same call.
+// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch, except the
+// outputs that tokens has. It reads more in the same call.
 func (v *resolver) readSpentAssets(tokens *tokens, more ...*storage.Read) (map[model.UtxoPk]ledger.OutputAssets, error) {
 	if !v.assetsStored && !v.batch.derives {
 		return nil, nil

@@ -63,7 +63,7 @@ type tokens struct {
 	met   map[model.AssetBirthPk]bool // in the inputs and outputs of tx
 
 	holders     *schema.Index
-	taken, left []spentHeld // all of them, and those that heldBy did not return yet
+	taken, left []spentHeld // all of them, and the rest that heldBy did not return yet
 	entry       [1]schema.AssetEntry
 
 	counted counted
