@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"birthmark/api"
+	"birthmark/api/compat/answertest"
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/core/pending"
@@ -95,15 +95,8 @@ func withMempoolView(t *testing.T, view func(*core.DB) viewing) (h *site, node *
 	}}
 	traits := db.Chain().Traits()
 	traits.BlockVSize = 2000
-	pool = pending.NewFollower(pending.Options{
-		View: view(db), Moved: db.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(context.Context, []string) (model.Source, error) { return node, nil },
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); pool.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	pool = answertest.Follow(t, db, func(context.Context, []string) (model.Source, error) { return node, nil },
+		func(o *pending.Options) { o.View, o.Traits = view(db), traits })
 	until(t, pool, 2)
 	c := of("test", db)
 	c.Mempool = pool

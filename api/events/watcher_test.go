@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/served"
 	"birthmark/api/watchlist"
 	"birthmark/core/pending"
@@ -28,15 +28,9 @@ func mempool(t *testing.T, n *pendingtest.Node) (url string, pool *pending.Follo
 	t.Helper()
 	var offset atomic.Int64
 	db := n.World.DB
-	pool = pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) },
-		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+	pool = answertest.Follow(t, db, func(context.Context, []string) (model.Source, error) { return n, nil }, func(o *pending.Options) {
+		o.Interval, o.Now = 2*time.Millisecond, func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); pool.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
 	chain := &served.Chain{
 		Name: "test", Model: db.Chain(), View: db.View, Moved: db.Moved, Mempool: pool,
 		State: func() served.State { return served.State{} }, Watch: watchlist.NewLists(1 << 20),

@@ -3,13 +3,13 @@ package explorer
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/served"
 	"birthmark/core/pending"
 	"birthmark/core/pending/pendingtest"
@@ -34,14 +34,8 @@ func poolOfNode(t *testing.T, w *pendingtest.World, traits model.Traits) (http.H
 	t.Helper()
 	n := &pendingtest.Node{World: w}
 	db := w.DB
-	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: traits, Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 2 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); f.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	f := answertest.Follow(t, db, func(context.Context, []string) (model.Source, error) { return n, nil },
+		func(o *pending.Options) { o.Traits, o.Interval = traits, 2*time.Millisecond })
 	chain := chainOf("made-up", db, nil)
 	chain.Mempool = f
 	for s := f.Standing(); s.State() != pending.Live || s.Count() != len(w.IDs()); s = f.Standing() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -60,20 +59,9 @@ func newFull(t *testing.T, chain model.Chain, uri string) *full {
 	if w.src, err = open(t.Context(), db.Indexes()); err != nil {
 		t.Fatal(err)
 	}
-	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute, Open: open,
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); f.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		w.src.Close()
-	})
+	t.Cleanup(func() { w.src.Close() })
 	w.chain = chainOf(w.name, db, nil)
-	w.chain.Mempool = f
+	w.chain.Mempool = answertest.Follow(t, db, open)
 	w.Handler = everythingOf(t, w.chain)
 	return w
 }

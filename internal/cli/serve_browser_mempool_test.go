@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -12,11 +11,11 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"birthmark/api"
+	"birthmark/api/compat/answertest"
 	"birthmark/api/events"
 	"birthmark/api/explorer"
 	"birthmark/api/served"
 	"birthmark/core/coretest"
-	"birthmark/core/pending"
 	"birthmark/core/pending/pendingtest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -26,14 +25,7 @@ import (
 func mempoolServer(t *testing.T, n *pendingtest.Node) (url string) {
 	t.Helper()
 	db := n.World.DB
-	pool := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); pool.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	pool := answertest.Follow(t, db, func(context.Context, []string) (model.Source, error) { return n, nil })
 	chain := &served.Chain{
 		Name: "test", Model: db.Chain(), View: db.View, Moved: db.Moved, Mempool: pool, State: func() served.State { return served.State{} },
 	}

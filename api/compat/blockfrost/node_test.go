@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"math/big"
 	"net/http/httptest"
 	"reflect"
@@ -16,6 +15,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/ledger/common"
 	"github.com/blinklabs-io/gouroboros/ledger/conway"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/blockfrost"
 	"birthmark/api/served"
 	"birthmark/bench/generate/cardanogen"
@@ -79,26 +79,16 @@ func beside(
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.mempool = pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: pause, Patience: 2 * time.Minute,
-		Open: func(_ context.Context, indexes []string) (model.Source, error) {
-			src, err := open(indexes)
-			for _, change := range changes {
-				if err == nil {
-					src = change(src)
-				}
+	t.Cleanup(func() { src.Close() })
+	n.mempool = answertest.Follow(t, db, func(_ context.Context, indexes []string) (model.Source, error) {
+		src, err := open(indexes)
+		for _, change := range changes {
+			if err == nil {
+				src = change(src)
 			}
-			return src, err
-		},
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); n.mempool.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		src.Close()
-	})
+		}
+		return src, err
+	}, func(o *pending.Options) { o.Interval = pause })
 	n.Handler = blockfrost.New(blockfrost.Options{Path: path, InSync: func() bool { return true }, Chain: &served.Chain{
 		Name: "cardano-preview", Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 		Mempool: n.mempool, Submitter: src.(model.Submitter), Node: src,

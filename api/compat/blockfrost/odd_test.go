@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -14,13 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/api"
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/blockfrost"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/ogmios"
@@ -30,7 +29,6 @@ import (
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/node"
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/core/pending"
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/model"
 )
@@ -382,22 +380,12 @@ func TestOddUnconfirmedTransactionsAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := pending.NewFollower(pending.Options{
-		View: g.db.View, Moved: g.db.Moved, Traits: g.db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(_ context.Context, indexes []string) (model.Source, error) {
-			if !slices.Equal(indexes, g.db.Indexes()) {
-				return nil, fmt.Errorf("opened for %v: expected %v", indexes, g.db.Indexes())
-			}
-			return pool, nil
-		},
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); f.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		src.Close()
+	t.Cleanup(func() { src.Close() })
+	f := answertest.Follow(t, g.db, func(_ context.Context, indexes []string) (model.Source, error) {
+		if !slices.Equal(indexes, g.db.Indexes()) {
+			return nil, fmt.Errorf("opened for %v: expected %v", indexes, g.db.Indexes())
+		}
+		return pool, nil
 	})
 	n := &nodeWorld{world: g.world, node: g.node, mempool: f}
 	n.pending(t, len(hashes))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/electrum"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
@@ -57,19 +58,17 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	follower := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 1 << 28, Log: log, Interval: 20 * time.Millisecond, Patience: patience,
-		Open: func(_ context.Context, indexes []string) (model.Source, error) {
-			src, err := open(indexes)
-			for i := 0; i < len(change) && err == nil; i++ {
-				src = change[i](src)
-			}
-			return src, err
-		},
+	follower := answertest.Follow(t, db, func(_ context.Context, indexes []string) (model.Source, error) {
+		src, err := open(indexes)
+		for i := 0; i < len(change) && err == nil; i++ {
+			src = change[i](src)
+		}
+		return src, err
+	}, func(o *pending.Options) {
+		o.Memory, o.Log, o.Interval, o.Patience = 1<<28, log, 20*time.Millisecond, patience
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { follower.Run(ctx) })
 	running.Go(func() { _ = core.Sync(ctx, db, src, core.SyncOptions{}) })
 	t.Cleanup(func() {
 		cancel()

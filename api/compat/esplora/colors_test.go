@@ -3,13 +3,11 @@ package esplora_test
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	le "encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -18,11 +16,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
@@ -32,7 +30,6 @@ import (
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/tapyrus"
 	"birthmark/core"
-	"birthmark/core/pending"
 	"birthmark/internal/testnode/cointest"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
@@ -663,10 +660,7 @@ func TestUnconfirmedColors(t *testing.T) {
 	}
 	w := newColoredWorld(t)
 	uri := cointest.NodeWithPool(t, coin.Network, coin.Spec.Format, func() [][]byte { return blocks }, func() map[string][]byte { return pool })
-	open := func(ctx context.Context, indexes []string) (model.Source, error) {
-		return w.db.Chain().Open(ctx, model.SourceOptions{URI: uri, Indexes: indexes, Raw: true, Follow: true})
-	}
-	src, err := open(t.Context(), w.db.Indexes())
+	src, err := w.db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: w.db.Indexes(), Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -675,28 +669,8 @@ func TestUnconfirmedColors(t *testing.T) {
 	if err := core.Sync(t.Context(), w.db, src, core.SyncOptions{To: &target}); err != nil {
 		t.Fatal(err)
 	}
-	f := pending.NewFollower(pending.Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 64 << 20, Open: open,
-		Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	w.served.Mempool = f
+	w.served.Mempool = answertest.Mempool(t, w.db, uri, len(pool))
 	w.serve(t)
-	for f.Standing().State() != pending.Live || f.Standing().Count() != len(pool) {
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
-	}
 	// The order of arrival is that of the node's list, which is sorted, with parents first.
 	var ids []string
 	if err := json.Unmarshal([]byte(w.get(t, "/mempool/txids")), &ids); err != nil {

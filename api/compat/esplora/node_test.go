@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/wallet"
 	"birthmark/core"
 	"birthmark/core/meter"
@@ -52,26 +52,12 @@ func newNodeWorldFrom(t *testing.T, change func(model.Source) model.Source) *nod
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.src.Close() })
-	f := pending.NewFollower(pending.Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 64 << 20,
-		Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(ctx context.Context, indexes []string) (model.Source, error) {
-			src, err := open(ctx, indexes)
-			if err == nil {
-				src = change(src)
-			}
-			return src, err
-		},
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
+	f := answertest.Follow(t, w.db, func(ctx context.Context, indexes []string) (model.Source, error) {
+		src, err := open(ctx, indexes)
+		if err == nil {
+			src = change(src)
+		}
+		return src, err
 	})
 	w.served.Mempool, w.served.Submitter, w.served.Fees = f, w.src.(model.Submitter), w.src.(model.FeeEstimator)
 	w.serve(t)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/internal/testnode/bitcointest"
@@ -100,25 +100,10 @@ func (s *source) decode(ctx context.Context, tx *wire.MsgTx) (*model.Unconfirmed
 // follower follows the mempool of a source until the test ends. It opens it as opened.
 func follower(t testing.TB, db *core.DB, src *source, opened model.Source) *pending.Follower {
 	t.Helper()
-	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
-		Open: func(_ context.Context, indexes []string) (model.Source, error) {
-			src.indexes = indexes
-			return opened, nil
-		},
+	return answertest.Follow(t, db, func(_ context.Context, indexes []string) (model.Source, error) {
+		src.indexes = indexes
+		return opened, nil
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	return f
 }
 
 // await waits until the follower has the tip of a database and the mempool of its source.

@@ -19,6 +19,36 @@ import (
 	"birthmark/model/modeltest"
 )
 
+// follow runs a follower of the transactions of a node until the test ends.
+func follow(t *testing.T, n *pendingtest.Node) *pending.Follower {
+	t.Helper()
+	db := n.DB
+	f := pending.NewFollower(pending.Options{
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); f.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	return f
+}
+
+// live waits until a follower has the tip of the database and all transactions of its node.
+func live(t *testing.T, f *pending.Follower, n *pendingtest.Node) *pending.Standing {
+	t.Helper()
+	for u := range f.Changes(t.Context()) {
+		n.Lock()
+		complete := u.State() == pending.Live && u.Count() == len(n.Pool) && u.Tip == n.DB.Tip()
+		n.Unlock()
+		if complete {
+			return u.Standing
+		}
+	}
+	t.Fatal("the mempool did not reach the transactions of the node")
+	return nil
+}
+
 // A watch sends changes only, the whole set after a reset, and at most a given number of events at once.
 func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
@@ -26,27 +56,7 @@ func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 	for range 9 {
 		n.Arrive(n.Pay(n.Coins(n.Pool)))
 	}
-	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); f.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
-	live := func() *pending.Standing {
-		t.Helper()
-		for u := range f.Changes(t.Context()) {
-			n.Lock()
-			complete := u.State() == pending.Live && u.Count() == len(n.Pool)
-			n.Unlock()
-			if complete {
-				return u.Standing
-			}
-		}
-		t.Fatal("the mempool did not reach the transactions of the node")
-		return nil
-	}
+	f := follow(t, n)
 	watch := &answers.Watch{Follower: f, View: db.View, Terms: []query.Term{{Index: "address"}, {Index: "tag"}}, Spends: true}
 	next := func(room int) (lines []string, more bool) {
 		t.Helper()
@@ -60,7 +70,7 @@ func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 		}
 		return lines, more
 	}
-	live()
+	live(t, f, n)
 	all, more := next(1000)
 	first, last := all[0], all[len(all)-1]
 	if count := len(all) - 2; more || count < 2 || !strings.HasPrefix(first, `{"type":"mempool","state":"live"`) ||
@@ -86,7 +96,7 @@ func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 	n.Lock()
 	n.Pool = nil
 	n.Unlock()
-	live()
+	live(t, f, n)
 	gone, _ := next(1000)
 	for _, line := range gone[:len(gone)-1] {
 		if !strings.HasPrefix(line, `{"type":"gone","tx":"`) || !strings.HasSuffix(line, `"reason":"dropped"}`) {
@@ -119,26 +129,7 @@ func TestAWatchReportsChangedAssets(t *testing.T) {
 	}
 	created := pay(model.Input{Tx: coin.Tx, Index: coin.Index}, &modeltest.TokenWish{Create: "new", Cap: 1, Until: 99, To: []int{0}})
 	after := pay(model.Input{Tx: created.Hash}, &modeltest.TokenWish{To: []int{0}})
-	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); f.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
-	live := func() {
-		t.Helper()
-		for u := range f.Changes(t.Context()) {
-			n.Lock()
-			complete := u.State() == pending.Live && u.Count() == len(n.Pool) && u.Tip == db.Tip()
-			n.Unlock()
-			if complete {
-				return
-			}
-		}
-		t.Fatal("the mempool did not reach the transactions of the node")
-	}
+	f := follow(t, n)
 	watch := &answers.Watch{Follower: f, View: db.View, Terms: []query.Term{{Index: query.AssetTerm}}}
 	next := func() (got []string) {
 		t.Helper()
@@ -156,7 +147,7 @@ func TestAWatchReportsChangedAssets(t *testing.T) {
 		return got
 	}
 	c := db.Chain()
-	live()
+	live(t, f, n)
 	id := c.FormatAsset(created.Hash[:])
 	want := []string{c.FormatHash(created.Hash) + " " + id, c.FormatHash(after.Hash) + " " + id}
 	if got := next(); !slices.Equal(got, want) {
@@ -166,7 +157,7 @@ func TestAWatchReportsChangedAssets(t *testing.T) {
 	n.Mine([]*model.Unconfirmed{created})
 	n.Unlock()
 	n.Sync()
-	live()
+	live(t, f, n)
 	pk, err := model.NarrowPointers.Tx(db.Tip().Height, 1)
 	if err != nil {
 		t.Fatal(err)
