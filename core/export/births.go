@@ -3,9 +3,9 @@ package export
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync"
 	"unsafe"
 
-	"birthmark/core/export/tablefile"
 	"birthmark/internal/offheap"
 	"birthmark/model"
 )
@@ -110,8 +110,9 @@ func (t *births) grow() {
 }
 
 // texts caches the texts of births. If it exceeds its limit, it drops the texts that were neither added nor found since
-// the last time.
+// the last time. Several goroutines use it: they lock mu.
 type texts struct {
+	mu       sync.Mutex
 	limit    int // bytes of a generation: half of them for texts, half for slots
 	now, old textGeneration
 }
@@ -163,18 +164,6 @@ func (t *texts) put(b model.BirthPk, space uint16, text []byte) {
 	t.now.bytes = binary.LittleEndian.AppendUint32(t.now.bytes, uint32(len(text)))
 	t.now.bytes = append(t.now.bytes, text...)
 	t.now.at.put(b, space, at)
-}
-
-// dictionary is a dictionary of a group and the positions of its births.
-type dictionary struct {
-	tablefile.Dictionary
-	at births
-}
-
-// reset begins a new group. The writer may still read the earlier entries: used is the memory of others.
-func (d *dictionary) reset(used tablefile.Dictionary) {
-	d.Dictionary = tablefile.Dictionary{Texts: used.Texts[:0], Ends: used.Ends[:0], IDs: used.IDs[:0]}
-	d.at.clear()
 }
 
 // recent has recent outputs for the inputs that spend them, in two generations, as [texts]. An output is spent once, so it

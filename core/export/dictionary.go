@@ -10,31 +10,6 @@ import (
 	"birthmark/storage"
 )
 
-// need reads the texts of births that are not in the cache.
-func (p *part) need(v *values, births []model.BirthPk) error {
-	if len(births) == 0 {
-		return nil
-	}
-	slices.SortFunc(births, schema.CompareBirths)
-	keys, all := make([][]byte, len(births)), make([]byte, 0, len(births)*model.PkOrdinalSize)
-	for i, b := range births {
-		at := len(all)
-		all = b.AppendTo(all, v.ordinal)
-		keys[i] = all[at:len(all):len(all)]
-	}
-	rows, err := p.r.GetMany(v.family, keys)
-	if err != nil {
-		return err
-	}
-	for i, b := range births {
-		if rows[i] == nil {
-			return fmt.Errorf("the value of birth %v is missing: run birthmark check", b)
-		}
-		p.texts.put(b, v.space, []byte(v.format(rows[i])))
-	}
-	return nil
-}
-
 // values is the texts of one index, or of assets, for the entries of a dictionary.
 type values struct {
 	space   uint16
@@ -63,40 +38,122 @@ func assetID(b model.BirthPk) model.Uint128 {
 	return model.Uint128{Hi: uint64(b.Utxo) >> 48, Lo: uint64(b.Utxo)<<16 | uint64(b.Ordinal)}
 }
 
-// appendEntries appends the positions of births in a dictionary, in which new ones have the order of their first
-// occurrence. birth returns birth i; false if it is absent.
-func (p *part) appendEntries(at []uint32, d *dictionary, v *values, n int, birth func(i int) (model.BirthPk, bool)) ([]uint32, error) {
-	at, p.added = slices.Grow(at, n), p.added[:0]
-	for i := range n {
-		b, ok := birth(i)
-		if !ok {
+// dictionary is a dictionary of a group and the positions of its births. New entries have the order of their first
+// occurrence.
+type dictionary struct {
+	tablefile.Dictionary
+	at      births
+	values  *values
+	pending []model.BirthPk // of the last entries, which have no texts yet
+
+	// Scratch of resolve.
+	found   []byte // texts
+	ends    []int  // of the text of each pending birth in found
+	unknown []unknown
+	read    []string // the texts of unknown births, by the position in pending
+}
+
+// unknown is a pending birth whose text is not in the cache.
+type unknown struct {
+	birth   model.BirthPk
+	pending int
+}
+
+// reset begins a new group.
+func (d *dictionary) reset() {
+	d.Texts, d.Ends, d.IDs = d.Texts[:0], d.Ends[:0], d.IDs[:0]
+	d.at.clear()
+}
+
+// entry returns the position of a birth.
+func (d *dictionary) entry(b model.BirthPk) uint32 {
+	n, added := d.at.add(b)
+	if added {
+		d.IDs = append(d.IDs, d.values.id(b))
+		d.pending = append(d.pending, b)
+	}
+	return n
+}
+
+// appendKeys appends the positions of the values of an index.
+func (d *dictionary) appendKeys(at []uint32, k *keyRows) []uint32 {
+	at = slices.Grow(at, len(k.births))
+	for i, birth := range k.births {
+		b := model.BirthPk{Utxo: model.UtxoPk(birth)}
+		if k.ordinals != nil {
+			b.Ordinal = k.ordinals[i]
+		} else if birth == noBirth {
 			at = append(at, tablefile.NoEntry)
 			continue
 		}
-		number, added := d.at.add(b)
-		if added {
-			p.added = append(p.added, b)
+		at = append(at, d.entry(b))
+	}
+	return at
+}
+
+// resolve appends the texts of the pending entries: those that are in the cache, the others are read together.
+func (p *part) resolve(d *dictionary) error {
+	if len(d.pending) == 0 {
+		return nil
+	}
+	d.found, d.ends, d.unknown = d.found[:0], d.ends[:0], d.unknown[:0]
+	p.texts.mu.Lock()
+	for i, b := range d.pending {
+		text, ok := p.texts.get(b, d.values.space)
+		if !ok {
+			d.unknown = append(d.unknown, unknown{b, i})
 		}
-		at = append(at, number)
+		d.found = append(d.found, text...)
+		d.ends = append(d.ends, len(d.found))
 	}
-	p.unknown = p.unknown[:0]
-	for _, b := range p.added {
-		if _, ok := p.texts.get(b, v.space); !ok {
-			p.unknown = append(p.unknown, b)
+	p.texts.mu.Unlock()
+	if err := p.readTexts(d); err != nil {
+		return err
+	}
+	slices.SortFunc(d.unknown, func(a, b unknown) int { return a.pending - b.pending })
+	from, next := 0, 0
+	for i, end := range d.ends {
+		if next < len(d.unknown) && d.unknown[next].pending == i {
+			d.AddText([]byte(d.read[i]))
+			next++
+			continue
 		}
+		d.AddText(d.found[from:end])
+		from = end
 	}
-	if err := p.need(v, p.unknown); err != nil {
-		return at, err
+	clear(d.read)
+	d.pending = d.pending[:0]
+	return nil
+}
+
+// readTexts reads the texts of the unknown births and puts them into the cache.
+func (p *part) readTexts(d *dictionary) error {
+	if len(d.unknown) == 0 {
+		return nil
 	}
-	for _, b := range p.added {
-		text, ok := p.texts.get(b, v.space)
-		for !ok { // the cache is too small for the chunk
-			if err := p.need(v, []model.BirthPk{b}); err != nil {
-				return at, err
-			}
-			text, ok = p.texts.get(b, v.space)
+	v := d.values
+	slices.SortFunc(d.unknown, func(a, b unknown) int { return schema.CompareBirths(a.birth, b.birth) })
+	keys, all := make([][]byte, len(d.unknown)), make([]byte, 0, len(d.unknown)*model.PkOrdinalSize)
+	for i := range d.unknown {
+		at := len(all)
+		all = d.unknown[i].birth.AppendTo(all, v.ordinal)
+		keys[i] = all[at:len(all):len(all)]
+	}
+	rows, err := p.r.GetMany(v.family, keys)
+	if err != nil {
+		return err
+	}
+	d.read = slices.Grow(d.read[:0], len(d.pending))[:len(d.pending)]
+	for i, u := range d.unknown {
+		if rows[i] == nil {
+			return fmt.Errorf("the value of birth %v is missing: run birthmark check", u.birth)
 		}
-		d.Add(text, v.id(b))
+		d.read[u.pending] = v.format(rows[i])
 	}
-	return at, nil
+	p.texts.mu.Lock()
+	defer p.texts.mu.Unlock()
+	for _, u := range d.unknown {
+		p.texts.put(u.birth, v.space, []byte(d.read[u.pending]))
+	}
+	return nil
 }

@@ -259,8 +259,12 @@ func (e *exporter) writePart(ctx context.Context, i int, reused *caches) error {
 
 // progress returns a function that receives the transactions since the last call, and all rows of a part.
 func (e *exporter) progress() func(txs, rows uint64) {
+	var mu sync.Mutex
 	last := uint64(0)
 	return func(txs, rows uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		rows = max(rows, last)
 		done, all := e.doneTxs.Add(txs), e.doneRows.Add(rows-last)
 		last = rows
 		if e.o.Progress == nil {

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"birthmark/core/export/tablefile"
 	"birthmark/core/schema"
 	"birthmark/internal/guard"
 	"birthmark/model"
@@ -21,10 +23,27 @@ type caches struct {
 	texts  texts
 	recent recent
 	memory map[string]*memory // by table
+	free   chan *chunk
+	joined int // chunks that are joined at once
 }
 
+// Chunks of most chains need less than chunkBytes. Joining several at once makes reads of outputs near each other share
+// blocks of the store.
+const (
+	chunkBytes = 4 << 20
+	mostJoined = 8
+)
+
 func newCaches(bytes int64) *caches {
-	return &caches{texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputsIn(bytes / 2)}, memory: map[string]*memory{}}
+	c := &caches{
+		texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputsIn(bytes / 2)}, memory: map[string]*memory{},
+		joined: int(min(max(bytes/6/chunkBytes, 1), mostJoined)),
+	}
+	c.free = make(chan *chunk, 2*c.joined+ahead)
+	for range cap(c.free) {
+		c.free <- &chunk{}
+	}
+	return c
 }
 
 // part exports the rows of a span from one snapshot.
@@ -42,20 +61,18 @@ type part struct {
 	outputs                                 []*output // of the selected tables
 	blocks, txs, outs, ins, entries, events *output   // nil: not selected
 
-	chunk   chunk
+	scans   scans
 	queue   blockQueue
-	missing []missing       // scratch
-	added   []model.BirthPk // scratch: new entries of a dictionary
-	unknown []model.BirthPk // of these, births whose texts are read
+	missing []missing // scratch
 	changes []assetChange
-	found   []event
-	txCount uint64
+	sums    blockSums
 	inFile  blockSizes
+	txCount uint64
 }
 
 // chunk is the rows of some consecutive transactions.
 type chunk struct {
-	*txRows
+	txRows
 	end     uint64 // the first pointer after it
 	outputs *outputRows
 	inputs  *inputRows
@@ -66,6 +83,9 @@ type chunk struct {
 	sums           []txSums
 	heights        []model.HeightPk
 	times          []int64
+	blocks         []blockRow // up to that of the last transaction, after those of earlier chunks
+	events         []event
+	users          atomic.Int32 // tables that have not added its rows
 }
 
 // txRows is rows of transactions.
@@ -81,30 +101,65 @@ type txSums struct {
 	mints int
 }
 
+// addTable adds the output of a table.
+func (p *part) addTable(t *tablefile.Table) {
+	var o *output
+	switch t.Name {
+	case "blocks":
+		o = newOutput(p, t, p.fillBlocks)
+		o.end, p.blocks = p.endBlocks, o
+	case "transactions":
+		o = newOutput(p, t, p.fillTxs)
+		p.txs = o
+	case "outputs":
+		all := make([]*values, len(p.indexes))
+		for i := range all {
+			all[i] = p.valuesOf(i)
+		}
+		o = newOutput(p, t, p.fillOutputs, all...)
+		p.outs = o
+	case "inputs":
+		var all []*values
+		if p.holders {
+			all = append(all, p.valuesOf(0))
+		}
+		o = newOutput(p, t, p.fillInputs, all...)
+		p.ins = o
+	case "assets":
+		o = newOutput(p, t, p.fillAssets, p.valuesOfAssets())
+		p.entries = o
+	case "asset_events":
+		o = newOutput(p, t, p.fillEvents, p.valuesOfAssets())
+		p.events = o
+	}
+	p.outputs = append(p.outputs, o)
+}
+
 // export writes the files of the part and returns them.
 func (p *part) export(folder Folder, o *Options) ([]File, error) {
 	g, ctx := errgroup.WithContext(p.ctx)
 	p.ctx = ctx
 	for _, t := range p.tables {
-		out := newOutput(ctx, t, p.memoryOf(t))
-		p.outputs = append(p.outputs, out)
-		*map[string]**output{"blocks": &p.blocks, "transactions": &p.txs, "outputs": &p.outs, "inputs": &p.ins, "assets": &p.entries,
-			"asset_events": &p.events}[t.Name] = out
-		out.file.Path = p.span.path(t.Name, o.Format)
+		p.addTable(t)
+	}
+	for _, out := range p.outputs {
+		out.file.Path = p.span.path(out.table.Name, o.Format)
 		g.Go(func() error {
 			return guard.Call(func() error {
-				return folder.Replace(ctx, out.file.Path, func(w io.Writer) error { return out.write(o.Format, w) })
+				return folder.Replace(ctx, out.file.Path, func(w io.Writer) error { return out.write(ctx, o.Format, w) })
 			})
 		})
 	}
-	g.Go(func() error { return guard.Call(func() error { return p.read(g) }) })
+	ready := make(chan *chunk, ahead)
+	p.scan(g)
+	g.Go(func() error { return guard.Call(func() error { return p.readTxs(ready) }) })
+	g.Go(func() error { return guard.Call(func() error { return p.joinAll(ready) }) })
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	files := make([]File, len(p.outputs))
 	for i, out := range p.outputs {
 		files[i] = out.file
-		files[i].Rows = out.rows
 	}
 	return files, nil
 }
@@ -119,10 +174,10 @@ type scans struct {
 	ids     *scan[*textRows]   // of the assets
 }
 
-// read reads the part chunk by chunk.
-func (p *part) read(g *errgroup.Group) error {
-	s := &scanning{ctx: p.ctx, g: g, r: p.r, from: uint64(p.l.FirstPk(p.span.from)), to: uint64(p.l.FirstPk(p.span.to + 1))}
-	sc := scans{}
+// scan starts the scans.
+func (p *part) scan(g *errgroup.Group) {
+	from, to := p.bounds()
+	s, sc := &scanning{ctx: p.ctx, g: g, r: p.r, from: from, to: to}, &p.scans
 	sums := p.blocks != nil || p.txs != nil
 	withAssets := p.assets && (p.entries != nil || p.events != nil || p.txs != nil || p.outs != nil)
 	if sums || p.outs != nil || p.ins != nil {
@@ -146,26 +201,11 @@ func (p *part) read(g *errgroup.Group) error {
 		sc.raw = scanRaw(s, p.weigher)
 	}
 	p.queue.rows = scanBlocks(s, p.span, p.blocks != nil)
-	err := p.eachChunk(s, func(c *txRows, end uint64) error {
-		if err := sc.request(p.ctx, end); err != nil {
-			return err
-		}
-		return p.receive(&sc, c, end)
-	})
-	if err == nil {
-		err = p.endBlocks()
-	}
-	if err != nil {
-		return err
-	}
-	sc.end()
-	for _, out := range p.outputs {
-		if err := out.endGroup(); err != nil {
-			return err
-		}
-		close(out.work)
-	}
-	return nil
+}
+
+// bounds returns the pointers of the part: the first one, and the first one after it.
+func (p *part) bounds() (from, to uint64) {
+	return uint64(p.l.FirstPk(p.span.from)), uint64(p.l.FirstPk(p.span.to + 1))
 }
 
 func (sc *scans) request(ctx context.Context, end uint64) error {
@@ -188,13 +228,30 @@ func (sc *scans) end() {
 	}
 }
 
-// eachChunk calls do with the transactions of each chunk and the first pointer after it. It calls it at least once.
-func (p *part) eachChunk(s *scanning, do func(c *txRows, end uint64) error) error {
-	var from, to [model.PkSize]byte
-	binary.BigEndian.PutUint64(from[:], s.from)
-	binary.BigEndian.PutUint64(to[:], s.to)
-	c := &txRows{}
-	for kv, err := range s.r.Scan(schema.FamilyTxHash, from[:], to[:], false) {
+// readTxs sends chunks with their transactions to ready, at least one, and requests their rows of other families.
+func (p *part) readTxs(ready chan *chunk) error {
+	defer close(ready)
+	bounds := [2][model.PkSize]byte{}
+	from, to := p.bounds()
+	binary.BigEndian.PutUint64(bounds[0][:], from)
+	binary.BigEndian.PutUint64(bounds[1][:], to)
+	c, err := p.newChunk()
+	if err != nil {
+		return err
+	}
+	send := func(end uint64) error {
+		c.end = end
+		if err := p.scans.request(p.ctx, end); err != nil {
+			return err
+		}
+		select {
+		case ready <- c:
+			return nil
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		}
+	}
+	for kv, err := range p.r.Scan(schema.FamilyTxHash, bounds[0][:], bounds[1][:], false) {
 		if err != nil {
 			return err
 		}
@@ -206,21 +263,69 @@ func (p *part) eachChunk(s *scanning, do func(c *txRows, end uint64) error) erro
 		if err != nil {
 			return fmt.Errorf("transaction %v: %w", pk, err)
 		}
-		if len(c.pks) == chunkTxs {
-			if err := do(c, uint64(pk)); err != nil {
+		if n := len(c.pks); n == chunkTxs || n > 0 && pk.Height()-model.TxPk(c.pks[0]).Height() >= chunkBlocks {
+			if err := send(uint64(pk)); err != nil {
 				return err
 			}
-			c.pks, c.hashes, c.fees = c.pks[:0], c.hashes[:0], c.fees[:0]
+			if c, err = p.newChunk(); err != nil {
+				return err
+			}
 		}
 		c.pks, c.hashes, c.fees = append(c.pks, uint64(pk)), append(c.hashes, hash[:]...), append(c.fees, fee)
 	}
-	return do(c, s.to)
+	if err := send(to); err != nil {
+		return err
+	}
+	p.scans.end()
+	return nil
 }
 
-// receive takes the rows of a chunk and adds its rows to the tables.
-func (p *part) receive(sc *scans, txs *txRows, end uint64) (err error) {
-	c := &p.chunk
-	c.txRows, c.end = txs, end
+// newChunk returns an empty chunk when one is free.
+func (p *part) newChunk() (*chunk, error) {
+	select {
+	case c := <-p.free:
+		c.pks, c.hashes, c.fees = c.pks[:0], c.hashes[:0], c.fees[:0]
+		return c, nil
+	case <-p.ctx.Done():
+		return nil, p.ctx.Err()
+	}
+}
+
+// joinAll joins the rows of chunks and passes them to the tables.
+func (p *part) joinAll(ready chan *chunk) error {
+	var chunks []*chunk
+	for open := true; open; {
+		var c *chunk
+		select {
+		case c, open = <-ready:
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		}
+		if open {
+			if err := p.receive(c); err != nil {
+				return err
+			}
+			chunks = append(chunks, c)
+		}
+		if len(chunks) == p.joined || !open {
+			if err := p.join(chunks); err != nil {
+				return err
+			}
+			chunks = chunks[:0]
+		}
+	}
+	if err := p.lastBlocks(); err != nil {
+		return err
+	}
+	for _, out := range p.outputs {
+		close(out.work)
+	}
+	return nil
+}
+
+// receive takes the rows of a chunk.
+func (p *part) receive(c *chunk) (err error) {
+	sc := &p.scans
 	if c.outputs, err = sc.outputs.receive(p.ctx); err != nil {
 		return err
 	}
@@ -238,17 +343,7 @@ func (p *part) receive(sc *scans, txs *txRows, end uint64) (err error) {
 			return err
 		}
 	}
-	if err := p.takeTexts(sc.ids, assetSpace); err != nil {
-		return err
-	}
-	if err := p.fill(); err != nil {
-		return err
-	}
-	sc.outputs.done(c.outputs)
-	sc.inputs.done(c.inputs)
-	sc.assets.done(c.assets)
-	sc.raw.done(c.raw)
-	return nil
+	return p.takeTexts(sc.ids, assetSpace)
 }
 
 // assetSpace is the space of the births of assets in caches; that of an index is its position plus 1.
@@ -263,6 +358,8 @@ func (p *part) takeTexts(s *scan[*textRows], space uint16) error {
 	if err != nil {
 		return err
 	}
+	p.texts.mu.Lock()
+	defer p.texts.mu.Unlock()
 	from := uint32(0)
 	for i, birth := range rows.births {
 		p.texts.put(birth, space, rows.bytes[from:rows.ends[i]])
@@ -272,28 +369,43 @@ func (p *part) takeTexts(s *scan[*textRows], space uint16) error {
 	return nil
 }
 
-// fill joins the rows of the chunk and adds them to the tables.
-func (p *part) fill() error {
-	c := &p.chunk
-	c.sums = append(c.sums[:0], make([]txSums, len(c.pks))...)
-	if err := p.placeTxs(); err != nil {
+// join joins the rows of chunks and passes them to the tables.
+func (p *part) join(chunks []*chunk) error {
+	if err := p.joinInputs(chunks); err != nil {
 		return err
 	}
-	steps := []func() error{p.joinInputs, p.sumOutputs, p.joinAssets}
-	steps = append(steps, p.fillOutputs, p.fillInputs, p.fillAssets, p.fillEvents, p.fillTxs, p.fillBlocks)
-	for _, step := range steps {
-		if err := step(); err != nil {
+	for _, c := range chunks {
+		if err := p.placeTxs(c); err != nil {
 			return err
 		}
+		if err := p.joinAssets(c); err != nil {
+			return err
+		}
+		p.txCount += uint64(len(c.pks))
+		c.users.Store(int32(len(p.outputs)) + 1)
+		for _, out := range p.outputs {
+			out.work <- c // it has room for all chunks
+		}
+		p.release(c)
 	}
-	before := p.txCount
-	p.txCount += uint64(len(c.pks))
+	return nil
+}
+
+// release ends the use of a chunk by a table.
+func (p *part) release(c *chunk) {
+	if c.users.Add(-1) > 0 {
+		return
+	}
 	rows := uint64(0)
 	for _, out := range p.outputs {
-		rows += out.rows
+		rows += out.rows.Load()
 	}
-	p.done(p.txCount-before, rows)
-	return nil
+	p.done(uint64(len(c.pks)), rows)
+	p.scans.outputs.done(c.outputs)
+	p.scans.inputs.done(c.inputs)
+	p.scans.assets.done(c.assets)
+	p.scans.raw.done(c.raw)
+	p.free <- c
 }
 
 // isGenesis reports whether a transaction is of the genesis.

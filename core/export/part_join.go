@@ -10,60 +10,74 @@ import (
 	"birthmark/model"
 )
 
-// sumOutputs adds the outputs to the sums of the transactions, and to the table of recent ones.
-func (p *part) sumOutputs() error {
-	c := &p.chunk
-	if c.outputs == nil {
-		return nil
-	}
-	return c.eachTx(c.outputs.pks, func(row, tx int) { c.sums[tx].AddOutput(c.outputs.values[row]) })
-}
-
 // missing is an input whose output is not in the table of recent ones.
 type missing struct {
-	pk    uint64
-	input int
+	pk           uint64
+	chunk, input int
 }
 
 func compareMissing(a, b missing) int { return cmp.Compare(a.pk, b.pk) }
 
-// joinInputs finds the values of the outputs that inputs spend, and the births of their addresses.
-func (p *part) joinInputs() error {
-	c := &p.chunk
-	if c.outputs != nil {
-		var births []uint64
-		if p.holders {
-			births = c.outputs.keys[0].births
-		}
-		for i, pk := range c.outputs.pks {
-			birth := noBirth
-			if births != nil {
-				birth = births[i]
-			}
-			p.recent.put(pk, c.outputs.values[i], birth)
-		}
-	}
-	if c.inputs == nil {
-		return nil
-	}
-	n := len(c.inputs.pks)
-	c.values, c.births = slices.Grow(c.values[:0], n)[:n], slices.Grow(c.births[:0], n)[:n]
+// joinInputs finds the values of the outputs that inputs spend, and the births of their addresses, and adds inputs and
+// outputs to the sums of the transactions.
+func (p *part) joinInputs(chunks []*chunk) error {
 	p.missing = p.missing[:0]
+	for n, c := range chunks {
+		c.sums = append(c.sums[:0], make([]txSums, len(c.pks))...)
+		if c.outputs != nil {
+			if err := p.addOutputs(c); err != nil {
+				return err
+			}
+		}
+		if c.inputs != nil {
+			p.takeSpent(n, c)
+		}
+	}
+	if err := p.readSpent(chunks); err != nil {
+		return err
+	}
+	for _, c := range chunks {
+		if c.inputs == nil {
+			continue
+		}
+		if err := c.eachTx(c.inputs.pks, func(row, tx int) { c.sums[tx].AddInput(c.values[row]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addOutputs adds the outputs of a chunk to the table of recent ones.
+func (p *part) addOutputs(c *chunk) error {
+	var births []uint64
+	if p.holders {
+		births = c.outputs.keys[0].births
+	}
+	for i, pk := range c.outputs.pks {
+		birth := noBirth
+		if births != nil {
+			birth = births[i]
+		}
+		p.recent.put(pk, c.outputs.values[i], birth)
+	}
+	return c.eachTx(c.outputs.pks, func(row, tx int) { c.sums[tx].AddOutput(c.outputs.values[row]) })
+}
+
+// takeSpent looks for the spent outputs of chunk n among the recent ones.
+func (p *part) takeSpent(n int, c *chunk) {
+	size := len(c.inputs.pks)
+	c.values, c.births = slices.Grow(c.values[:0], size)[:size], slices.Grow(c.births[:0], size)[:size]
 	for i, pk := range c.inputs.spent {
 		if s, ok := p.recent.take(pk); ok {
 			c.values[i], c.births[i] = s.value, s.birth
 		} else {
-			p.missing = append(p.missing, missing{pk, i})
+			p.missing = append(p.missing, missing{pk, n, i})
 		}
 	}
-	if err := p.readSpent(); err != nil {
-		return err
-	}
-	return c.eachTx(c.inputs.pks, func(row, tx int) { c.sums[tx].AddInput(c.values[row]) })
 }
 
 // readSpent reads the missing outputs in chain order.
-func (p *part) readSpent() error {
+func (p *part) readSpent(chunks []*chunk) error {
 	if len(p.missing) == 0 {
 		return nil
 	}
@@ -88,7 +102,8 @@ func (p *part) readSpent() error {
 		if err != nil {
 			return fmt.Errorf("output %v, which is spent: %w", pk, err)
 		}
-		p.chunk.values[m.input], p.chunk.births[m.input] = value, birth
+		c := chunks[m.chunk]
+		c.values[m.input], c.births[m.input] = value, birth
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ import (
 // chunkTxs is the number of transactions that are joined at once. It determines the pages of the files. Tests change it.
 var chunkTxs = 16 << 10
 
+// chunkBlocks is the largest number of blocks of a chunk. It bounds the memory for their headers.
+const chunkBlocks = 8 << 10
+
 // noBirth stands for an absent value: no output has this pointer.
 const noBirth = ^uint64(0)
 

@@ -7,10 +7,10 @@ import (
 	"hash"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"birthmark/core/export/tablefile"
 	"birthmark/core/schema"
-	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -18,6 +18,9 @@ import (
 var (
 	groupRows  = 1 << 20
 	groupTexts = 64 << 20 // bytes of the texts of a dictionary
+
+	// pendingTexts is the number of entries whose texts are read together.
+	pendingTexts = 64 << 10
 )
 
 // columns are the tables of a database and the indexes that they have.
@@ -74,56 +77,49 @@ func (c *columns) hashField(name string) tablefile.Field {
 
 // output writes the file of a table in a goroutine of its own.
 type output struct {
+	*memory
 	table   *tablefile.Table
-	ctx     context.Context
-	work    chan work
-	free    chan *tablefile.Batch
-	used    chan []tablefile.Dictionary // of written groups
-	batch   *tablefile.Batch            // being filled
-	entries []dictionary
-	grouped int // rows of the group
-	rows    uint64
+	part    *part
+	fill    func(c *chunk) error // adds the rows of a chunk
+	end     func() error         // adds the last rows; nil: none are left after the last chunk
+	work    chan *chunk
+	w       tablefile.Writer
+	texts   bool // each batch needs the texts of its entries
+	grouped int  // rows of the group
+	rows    atomic.Uint64
 	file    File
 }
 
-// work is a batch, or the end of a group.
-type work struct {
-	batch   *tablefile.Batch
-	entries []tablefile.Dictionary // of a group that ends
-}
-
-const queued = 2
-
 // memory is the memory that the outputs of a table reuse, part after part.
 type memory struct {
-	free    chan *tablefile.Batch
-	used    chan []tablefile.Dictionary
+	batch   *tablefile.Batch
 	entries []dictionary
 }
 
 func (c *caches) memoryOf(t *tablefile.Table) *memory {
 	m := c.memory[t.Name]
 	if m == nil {
-		m = &memory{make(chan *tablefile.Batch, 2*queued), make(chan []tablefile.Dictionary, 2), make([]dictionary, t.Dictionaries())}
+		n := t.Dictionaries()
+		m = &memory{&tablefile.Batch{
+			Columns: make([]tablefile.Column, len(t.Fields)), Positions: make([]tablefile.Positions, n), Entries: make([]tablefile.Dictionary, n),
+		}, make([]dictionary, n)}
 		c.memory[t.Name] = m
 	}
 	return m
 }
 
-func newOutput(ctx context.Context, t *tablefile.Table, m *memory) *output {
-	return &output{table: t, ctx: ctx, work: make(chan work, queued), free: m.free, used: m.used, entries: m.entries}
+// newOutput returns the output of a table. The texts of its dictionaries are those of values.
+func newOutput(p *part, t *tablefile.Table, fill func(c *chunk) error, values ...*values) *output {
+	o := &output{memory: p.memoryOf(t), table: t, part: p, fill: fill, work: make(chan *chunk, cap(p.free)+1)}
+	for i := range o.entries {
+		o.entries[i].values = values[i]
+	}
+	o.begin()
+	return o
 }
 
-// begin returns an empty batch.
+// begin empties the batch.
 func (o *output) begin() *tablefile.Batch {
-	select {
-	case o.batch = <-o.free:
-	default:
-		o.batch = &tablefile.Batch{
-			Columns: make([]tablefile.Column, len(o.table.Fields)), Positions: make([]tablefile.Positions, len(o.entries)),
-			Entries: make([]tablefile.Dictionary, len(o.entries)),
-		}
-	}
 	b := o.batch
 	b.Rows = 0
 	for i := range b.Columns {
@@ -137,7 +133,7 @@ func (o *output) begin() *tablefile.Batch {
 	return b
 }
 
-// send passes the batch to the writer, and ends the group if it is large enough.
+// send writes the batch, and ends the group if it is large enough.
 func (o *output) send(rows int) error {
 	b := o.batch
 	b.Rows = rows
@@ -148,12 +144,18 @@ func (o *output) send(rows int) error {
 	}
 	large := false
 	for i := range o.entries {
-		b.Entries[i] = o.entries[i].Dictionary
-		large = large || len(b.Entries[i].Texts) > groupTexts
+		d := &o.entries[i]
+		if o.texts || len(d.pending) >= pendingTexts {
+			if err := o.part.resolve(d); err != nil {
+				return err
+			}
+		}
+		b.Entries[i] = d.Dictionary
+		large = large || len(d.Texts) > groupTexts
 	}
-	o.rows += uint64(rows)
+	o.rows.Add(uint64(rows))
 	o.grouped += rows
-	if err := o.pass(work{batch: b}); err != nil {
+	if err := o.w.Write(b); err != nil {
 		return err
 	}
 	if large || o.grouped >= groupRows {
@@ -163,70 +165,58 @@ func (o *output) send(rows int) error {
 }
 
 func (o *output) endGroup() error {
-	w, used := work{entries: make([]tablefile.Dictionary, len(o.entries))}, make([]tablefile.Dictionary, len(o.entries))
-	select {
-	case used = <-o.used:
-	default:
+	entries := make([]tablefile.Dictionary, len(o.entries))
+	for i := range o.entries {
+		if err := o.part.resolve(&o.entries[i]); err != nil {
+			return err
+		}
+		entries[i] = o.entries[i].Dictionary
+	}
+	if err := o.w.EndGroup(entries); err != nil {
+		return err
 	}
 	for i := range o.entries {
-		w.entries[i] = o.entries[i].Dictionary
-		o.entries[i].reset(used[i])
+		o.entries[i].reset()
 	}
 	o.grouped = 0
-	return o.pass(w)
-}
-
-func (o *output) pass(w work) error {
-	select {
-	case o.work <- w:
-		return nil
-	case <-o.ctx.Done():
-		return o.ctx.Err()
-	}
+	return nil
 }
 
 // write writes the file until work is closed.
-func (o *output) write(format string, w io.Writer) error {
-	return guard.Call(func() error {
-		counted := &counter{w: w, sum: sha256.New()}
-		t, err := tablefile.New(format, counted, o.table)
-		if err != nil {
-			return err
+func (o *output) write(ctx context.Context, format string, w io.Writer) (err error) {
+	counted := &counter{w: w, sum: sha256.New()}
+	o.texts = format != Formats[0]
+	if o.w, err = tablefile.New(format, counted, o.table); err != nil {
+		return err
+	}
+	for open := true; open; {
+		var c *chunk
+		select {
+		case c, open = <-o.work:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		for {
-			var next work
-			var open bool
-			select {
-			case next, open = <-o.work:
-			case <-o.ctx.Done():
-				return o.ctx.Err()
-			}
-			if !open {
-				break
-			}
-			if next.batch == nil {
-				if err = t.EndGroup(next.entries); err == nil {
-					select {
-					case o.used <- next.entries:
-					default:
-					}
-				}
-			} else if err = t.Write(next.batch); err == nil {
-				select {
-				case o.free <- next.batch:
-				default:
-				}
-			}
-			if err != nil {
+		if open {
+			if err := o.fill(c); err != nil {
 				return err
 			}
+			o.part.release(c)
 		}
-		if err := t.Close(); err != nil {
+	}
+	if o.end != nil {
+		if err := o.end(); err != nil {
 			return err
 		}
-		o.file.Table, o.file.Bytes, o.file.SHA256 = o.table.Name, counted.n, hex.EncodeToString(counted.sum.Sum(nil))
-		return nil
-	})
+	}
+	if err := o.endGroup(); err != nil {
+		return err
+	}
+	if err := o.w.Close(); err != nil {
+		return err
+	}
+	o.file.Table, o.file.Rows, o.file.Bytes = o.table.Name, o.rows.Load(), counted.n
+	o.file.SHA256 = hex.EncodeToString(counted.sum.Sum(nil))
+	return nil
 }
 
 // counter counts and hashes bytes.

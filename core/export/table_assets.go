@@ -42,14 +42,12 @@ func (c *columns) assetFields() []tablefile.Field {
 	return fields
 }
 
-func (p *part) fillAssets() error {
-	c := &p.chunk
-	if p.entries == nil || c.assets == nil {
+func (p *part) fillAssets(c *chunk) error {
+	if c.assets == nil {
 		return nil
 	}
 	b, a := p.entries.begin(), c.assets
-	var births []model.BirthPk
-	from := uint32(0)
+	from, rows := uint32(0), 0
 	err := c.eachTx(a.pks, func(row, tx int) {
 		pk := a.pks[row]
 		for i, e := range schema.Holdings(a.entries[from:a.ends[row]]) {
@@ -58,25 +56,23 @@ func (p *part) fillAssets() error {
 			appendTime(b, assetTime, c.times[tx])
 			appendInts(b, assetTx, int64(c.pks[tx]))
 			appendInts(b, assetIndex, int64(i))
-			births = append(births, model.BirthPk{Utxo: e.Birth.Utxo, Ordinal: e.Birth.Index})
+			p.entries.appendAsset(e.Birth)
 			p.appendAssetAmount(b, assetAmount, assetAmountText, e.Amount, false)
 			appendBool(b, assetMint, e.Minted)
+			rows++
 		}
 		from = a.ends[row]
 	})
 	if err != nil {
 		return err
 	}
-	if err := p.appendAssets(b, p.entries, births); err != nil {
-		return err
-	}
-	return p.entries.send(len(births))
+	return p.entries.send(rows)
 }
 
-func (p *part) appendAssets(b *tablefile.Batch, out *output, births []model.BirthPk) (err error) {
-	at := &b.Positions[0]
-	at.At, err = p.appendEntries(at.At, &out.entries[0], p.valuesOfAssets(), len(births), func(i int) (model.BirthPk, bool) { return births[i], true })
-	return err
+// appendAsset appends the position of an asset.
+func (o *output) appendAsset(a model.AssetBirthPk) {
+	to := &o.batch.Positions[0]
+	to.At = append(to.At, o.entries[0].entry(model.BirthPk{Utxo: a.Utxo, Ordinal: a.Index}))
 }
 
 // appendAssetAmount appends an amount of an asset: if it has more than 38 digits, only as text.
@@ -134,9 +130,8 @@ type event struct {
 
 // joinAssets finds the mints and burns of the chunk. A transaction mints or burns an asset only if an entry is a mint, or
 // its outputs have another amount of it than its inputs.
-func (p *part) joinAssets() error {
-	c := &p.chunk
-	p.found = p.found[:0]
+func (p *part) joinAssets(c *chunk) error {
+	c.events = c.events[:0]
 	if c.assets == nil || p.events == nil && p.txs == nil {
 		return nil
 	}
@@ -151,7 +146,7 @@ func (p *part) joinAssets() error {
 	if err != nil {
 		return err
 	}
-	if err := p.addSpentAssets(); err != nil {
+	if err := p.addSpentAssets(c); err != nil {
 		return err
 	}
 	slices.SortFunc(p.changes, func(a, b assetChange) int {
@@ -170,18 +165,17 @@ func (p *part) joinAssets() error {
 		merged = append(merged, change)
 	}
 	merged = slices.DeleteFunc(merged, func(c assetChange) bool { return !c.minted && c.amount.IsZero() })
-	return p.readSupplies(merged)
+	return p.readSupplies(c, merged)
 }
 
 // addSpentAssets adds the assets of the spent outputs to the changes.
-func (p *part) addSpentAssets() error {
-	c := &p.chunk
+func (p *part) addSpentAssets(c *chunk) error {
 	if c.inputs == nil {
 		return nil
 	}
 	p.missing = p.missing[:0]
 	for i, pk := range c.inputs.spent {
-		p.missing = append(p.missing, missing{pk, i})
+		p.missing = append(p.missing, missing{pk, 0, i})
 	}
 	slices.SortFunc(p.missing, compareMissing)
 	rows, err := p.r.GetMany(schema.FamilyAssets, keysOf(p.missing, func(m *missing) uint64 { return m.pk }))
@@ -209,10 +203,10 @@ func (p *part) addSpentAssets() error {
 }
 
 // readSupplies reads the rows of supplies that changes can have.
-func (p *part) readSupplies(changes []assetChange) error {
+func (p *part) readSupplies(c *chunk, changes []assetChange) error {
 	keys := make([][]byte, len(changes))
 	for i := range changes {
-		keys[i] = schema.AppendSupplyKey(nil, changes[i].birth, model.TxPk(p.chunk.pks[changes[i].tx]))
+		keys[i] = schema.AppendSupplyKey(nil, changes[i].birth, model.TxPk(c.pks[changes[i].tx]))
 	}
 	rows, err := p.r.GetMany(schema.FamilyAssetSupply, keys)
 	if err != nil {
@@ -226,29 +220,25 @@ func (p *part) readSupplies(changes []assetChange) error {
 		if err != nil {
 			return fmt.Errorf("supply of asset %v: %w", changes[i].birth, err)
 		}
-		s := &p.chunk.sums[changes[i].tx]
+		s := &c.sums[changes[i].tx]
 		if row.Mints {
 			s.mints++
 		}
 		if row.Burns {
 			s.mints++
 		}
-		p.found = append(p.found, event{changes[i].tx, changes[i].birth, row})
+		c.events = append(c.events, event{changes[i].tx, changes[i].birth, row})
 	}
 	return nil
 }
 
-func (p *part) fillEvents() error {
-	if p.events == nil || p.chunk.assets == nil {
-		return nil
-	}
-	c, b := &p.chunk, p.events.begin()
-	births := make([]model.BirthPk, 0, len(p.found))
-	for _, e := range p.found {
+func (p *part) fillEvents(c *chunk) error {
+	b := p.events.begin()
+	for _, e := range c.events {
 		appendInts(b, eventTx, int64(c.pks[e.tx]))
 		appendInts(b, eventBlock, int64(c.heights[e.tx]))
 		appendTime(b, eventTime, c.times[e.tx])
-		births = append(births, model.BirthPk{Utxo: e.birth.Utxo, Ordinal: e.birth.Index})
+		p.events.appendAsset(e.birth)
 		for column, amount := range [...]*big.Int{e.Minted, e.Burned} {
 			n, ok := uint128(amount)
 			if !ok {
@@ -258,10 +248,7 @@ func (p *part) fillEvents() error {
 			p.appendAssetAmount(b, eventMinted+column, eventMintedText+column, n, null)
 		}
 	}
-	if err := p.appendAssets(b, p.events, births); err != nil {
-		return err
-	}
-	return p.events.send(len(births))
+	return p.events.send(len(c.events))
 }
 
 // uint128 converts an amount; false if it does not fit.

@@ -58,17 +58,23 @@ type blockRow struct {
 	row    schema.BlockRow // its header is a copy; nil if it is not needed
 }
 
-// blockQueue is the blocks that were read, up to that of the last transaction.
+// blockQueue is the blocks that were read, from that of the last transaction on.
 type blockQueue struct {
-	rows chan []blockRow // from the scan
-	list []blockRow
-	at   int // position in list of the block of the last transaction
+	rows  chan []blockRow // from the scan
+	list  []blockRow
+	at    int // position in list of the block of the last transaction
+	taken int // blocks of list that chunks have
+}
 
-	sums    schema.BlockSums // of list[0]
+// blockSums are the sums of the first block that is not in the table yet.
+type blockSums struct {
+	list    []blockRow // the block, and those after it
+	sums    schema.BlockSums
 	reward  model.Uint128
 	rewards bool
 	weight  int64
 	weighed int // transactions
+	rows    int // of the batch
 }
 
 // scanBlocks reads the rows of blocks.
@@ -143,16 +149,20 @@ func (p *part) blockAt(h model.HeightPk) (*schema.BlockRow, error) {
 	}
 }
 
+// take moves the blocks up to that of the last transaction to its chunk. That block remains for the next chunk.
+func (q *blockQueue) take(c *chunk) {
+	end := min(q.at+1, len(q.list))
+	c.blocks = append(c.blocks[:0], q.list[q.taken:max(end, q.taken)]...)
+	q.taken = max(end, q.taken) - q.at
+	q.list = append(q.list[:0], q.list[q.at:]...)
+	q.at = 0
+}
+
 // fillBlocks adds the transactions of the chunk to the sums of their blocks, and the blocks before the last one to the
 // table.
-func (p *part) fillBlocks() error {
-	q, c := &p.queue, &p.chunk
-	if p.blocks == nil {
-		q.list = append(q.list[:0], q.list[min(q.at, len(q.list)):]...)
-		q.at = 0
-		return nil
-	}
-	raw := 0
+func (p *part) fillBlocks(c *chunk) error {
+	q, raw := &p.sums, 0
+	q.list = append(q.list, c.blocks...)
 	for tx, pk := range c.pks {
 		if p.isGenesis(pk) {
 			continue
@@ -165,7 +175,7 @@ func (p *part) fillBlocks() error {
 		sums := &c.sums[tx].TxSums
 		sums.Stated = c.fees[tx]
 		q.sums.AddTx(sums, p.l.Traits.FeeOutputs)
-		if p.isCoinbase(tx) {
+		if p.isCoinbase(c, tx) {
 			q.reward, q.rewards = sums.Created, true
 		}
 		if p.weigher != nil {
@@ -183,10 +193,7 @@ func (p *part) fillBlocks() error {
 
 // addBlock adds the first block of the queue to the table.
 func (p *part) addBlock() error {
-	q, b := &p.queue, p.blocks.batch
-	if b == nil {
-		b = p.blocks.begin()
-	}
+	q, b := &p.sums, p.blocks.batch
 	row, sums := &q.list[0].row, &q.sums
 	appendInts(b, blockNumber, int64(q.list[0].height))
 	p.appendHash(&b.Columns[blockHash], &row.Hash)
@@ -205,41 +212,48 @@ func (p *part) addBlock() error {
 	if err := appendHeader(b.Columns[blockHeader:], p.header, p.l.Chain, row.Header); err != nil {
 		return fmt.Errorf("header of block %d: %w", q.list[0].height, err)
 	}
-	q.list, q.at = q.list[1:], q.at-1
+	q.list = q.list[1:]
 	q.sums, q.reward, q.rewards, q.weight, q.weighed = schema.BlockSums{}, model.Uint128{}, false, 0, 0
-	if rows := len(b.Columns[blockNumber].Ints); rows == blockRowsPerBatch {
-		return p.sendBlocks(rows)
+	if q.rows++; q.rows == blockRowsPerBatch {
+		return p.sendBlocks()
 	}
 	return nil
 }
 
-func (p *part) sendBlocks(rows int) error {
-	err := p.blocks.send(rows)
-	p.blocks.batch = nil
+func (p *part) sendBlocks() error {
+	err := p.blocks.send(p.sums.rows)
+	p.blocks.begin()
+	p.sums.rows = 0
 	return err
 }
 
-// endBlocks adds the blocks after the last transaction.
-func (p *part) endBlocks() error {
+// lastBlocks passes the blocks after the last transaction to their table.
+func (p *part) lastBlocks() error {
 	for {
 		more, err := p.more()
 		if err != nil {
 			return err
 		}
-		for p.blocks != nil && len(p.queue.list) > 0 {
-			if err := p.addBlock(); err != nil {
-				return err
-			}
-		}
-		p.queue.list = p.queue.list[:0]
 		if more {
 			continue
 		}
-		if p.blocks != nil && p.blocks.batch != nil {
-			return p.sendBlocks(len(p.blocks.batch.Columns[blockNumber].Ints))
+		if p.blocks != nil {
+			c := &chunk{blocks: p.queue.list[p.queue.taken:]}
+			c.users.Store(2) // it is not reused
+			p.blocks.work <- c
 		}
 		return nil
 	}
+}
+
+// endBlocks adds the last blocks to the table.
+func (p *part) endBlocks() error {
+	for len(p.sums.list) > 0 {
+		if err := p.addBlock(); err != nil {
+			return err
+		}
+	}
+	return p.sendBlocks()
 }
 
 // appendAmount appends an amount that may be null.

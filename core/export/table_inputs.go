@@ -36,12 +36,8 @@ func (c *columns) inputFields() []tablefile.Field {
 	return fields
 }
 
-func (p *part) fillInputs() error {
-	if p.ins == nil {
-		return nil
-	}
-	c, b := &p.chunk, p.ins.begin()
-	rows := c.inputs
+func (p *part) fillInputs(c *chunk) error {
+	b, rows := p.ins.begin(), c.inputs
 	err := c.eachTx(rows.pks, func(row, tx int) {
 		pk, spent := rows.pks[row], rows.spent[row]
 		appendInts(b, inputID, int64(pk))
@@ -63,12 +59,7 @@ func (p *part) fillInputs() error {
 	}
 	if p.holders {
 		at := &b.Positions[0]
-		at.At, err = p.appendEntries(at.At, &p.ins.entries[0], p.valuesOf(0), len(c.births), func(i int) (model.BirthPk, bool) {
-			return model.BirthPk{Utxo: model.UtxoPk(c.births[i])}, c.births[i] != noBirth
-		})
-		if err != nil {
-			return err
-		}
+		at.At = p.ins.entries[0].appendKeys(at.At, &keyRows{births: c.births})
 	}
 	return p.ins.send(len(rows.pks))
 }

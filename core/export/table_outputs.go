@@ -38,12 +38,8 @@ func (c *columns) outputFields() []tablefile.Field {
 	return fields
 }
 
-func (p *part) fillOutputs() error {
-	if p.outs == nil {
-		return nil
-	}
-	c, b := &p.chunk, p.outs.begin()
-	rows := c.outputs
+func (p *part) fillOutputs(c *chunk) error {
+	b, rows := p.outs.begin(), c.outputs
 	err := c.eachTx(rows.pks, func(row, tx int) {
 		pk := rows.pks[row]
 		appendInts(b, outputID, int64(pk))
@@ -62,33 +58,18 @@ func (p *part) fillOutputs() error {
 			return err
 		}
 	}
-	p.countAssets(rows.pks, b.Columns[outputAssets].Ints)
-	for i, x := range p.indexes {
-		if err := p.fillKeys(i, x, b, &rows.keys[i]); err != nil {
-			return err
-		}
+	c.countAssets(rows.pks, b.Columns[outputAssets].Ints)
+	for i := range p.indexes {
+		to, k := &b.Positions[i], &rows.keys[i]
+		to.At = p.outs.entries[i].appendKeys(to.At, k)
+		to.Ends = append(to.Ends, k.ends...)
 	}
 	return p.outs.send(len(rows.pks))
 }
 
-// fillKeys appends the values of an index.
-func (p *part) fillKeys(i int, x *schema.Index, b *tablefile.Batch, k *keyRows) (err error) {
-	to := &b.Positions[i]
-	many := x.Kind.HasOrdinal()
-	to.At, err = p.appendEntries(to.At, &p.outs.entries[i], p.valuesOf(i), len(k.births), func(n int) (model.BirthPk, bool) {
-		birth := model.BirthPk{Utxo: model.UtxoPk(k.births[n])}
-		if many {
-			birth.Ordinal = k.ordinals[n]
-		}
-		return birth, k.births[n] != noBirth
-	})
-	to.Ends = append(to.Ends, k.ends...)
-	return err
-}
-
 // countAssets sets the number of assets of outputs.
-func (p *part) countAssets(pks []uint64, counts []int64) {
-	a := p.chunk.assets
+func (c *chunk) countAssets(pks []uint64, counts []int64) {
+	a := c.assets
 	if a == nil {
 		return
 	}

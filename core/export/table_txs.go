@@ -55,8 +55,7 @@ func (c *columns) txFields() []tablefile.Field {
 }
 
 // placeTxs sets the heights and the times of the transactions of the chunk.
-func (p *part) placeTxs() error {
-	c := &p.chunk
+func (p *part) placeTxs(c *chunk) error {
 	c.heights, c.times = c.heights[:0], c.times[:0]
 	for _, pk := range c.pks {
 		h := model.TxPk(pk).Height()
@@ -71,6 +70,7 @@ func (p *part) placeTxs() error {
 		}
 		c.times = append(c.times, row.Time)
 	}
+	p.queue.take(c)
 	return nil
 }
 
@@ -83,15 +83,15 @@ func (p *part) position(pk uint64) int {
 	return tx.TxIndex()
 }
 
-func (p *part) isCoinbase(tx int) bool {
-	pk := p.chunk.pks[tx]
-	return p.l.Traits.Coinbase && p.chunk.sums[tx].Inputs == 0 && p.position(pk) == 0 && !p.isGenesis(pk)
+func (p *part) isCoinbase(c *chunk, tx int) bool {
+	pk := c.pks[tx]
+	return p.l.Traits.Coinbase && c.sums[tx].Inputs == 0 && p.position(pk) == 0 && !p.isGenesis(pk)
 }
 
 // fee returns the fee of a transaction, as the answer to a query has it; false if there is none or it is unknown.
-func (p *part) fee(tx int) (model.Uint128, bool) {
-	s := &p.chunk.sums[tx]
-	if f := p.chunk.fees[tx]; f.Stated {
+func (p *part) fee(c *chunk, tx int) (model.Uint128, bool) {
+	s := &c.sums[tx]
+	if f := c.fees[tx]; f.Stated {
 		return model.Uint128Of(f.Amount), true
 	}
 	if s.Inputs == 0 || p.l.Traits.FeeOutputs {
@@ -100,11 +100,8 @@ func (p *part) fee(tx int) (model.Uint128, bool) {
 	return s.Spent.Sub(s.Created)
 }
 
-func (p *part) fillTxs() error {
-	if p.txs == nil {
-		return nil
-	}
-	c, b := &p.chunk, p.txs.begin()
+func (p *part) fillTxs(c *chunk) error {
+	b := p.txs.begin()
 	raw := 0
 	for tx, pk := range c.pks {
 		s := &c.sums[tx]
@@ -113,13 +110,13 @@ func (p *part) fillTxs() error {
 		appendTime(b, txTime, c.times[tx])
 		appendInts(b, txIndex, int64(p.position(pk)))
 		p.appendHash(&b.Columns[txHash], c.hash(tx))
-		fee, ok := p.fee(tx)
+		fee, ok := p.fee(c, tx)
 		amount, err := number("the fee", pk, fee)
 		if err != nil && ok {
 			return err
 		}
 		appendMaybe(&b.Columns[txFee], amount, !ok)
-		appendBool(b, txCoinbase, p.isCoinbase(tx))
+		appendBool(b, txCoinbase, p.isCoinbase(c, tx))
 		appendBool(b, txGenesis, p.isGenesis(pk))
 		appendInts(b, txInputs, int64(s.Inputs))
 		appendInts(b, txOutputs, int64(s.Outputs))

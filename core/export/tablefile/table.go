@@ -54,25 +54,31 @@ func (t *Table) Dictionaries() (n int) {
 // NoEntry is the position of an entry that is null.
 const NoEntry = ^uint32(0)
 
-// Dictionary is a list of texts with ids.
+// Dictionary is a list of texts with ids. The texts of the last entries may be absent until they are needed.
 type Dictionary struct {
-	// Texts are the entries, each with its size before it, as uint32 in little-endian: the form of a page of Parquet.
+	// Texts are the texts of entries, each with its size before it, as uint32 in little-endian: the form of a page of
+	// Parquet.
 	Texts []byte
 	Ends  []uint32        // of each text in Texts
-	IDs   []model.Uint128 // of each text
+	IDs   []model.Uint128 // of each entry
 }
 
 // Add appends an entry and returns its position.
 func (d *Dictionary) Add(text []byte, id model.Uint128) uint32 {
-	d.Texts = binary.LittleEndian.AppendUint32(d.Texts, uint32(len(text)))
-	d.Texts = append(d.Texts, text...)
-	d.Ends = append(d.Ends, uint32(len(d.Texts)))
+	d.AddText(text)
 	d.IDs = append(d.IDs, id)
 	return uint32(len(d.Ends) - 1)
 }
 
+// AddText appends the text of the first entry that has none.
+func (d *Dictionary) AddText(text []byte) {
+	d.Texts = binary.LittleEndian.AppendUint32(d.Texts, uint32(len(text)))
+	d.Texts = append(d.Texts, text...)
+	d.Ends = append(d.Ends, uint32(len(d.Texts)))
+}
+
 // Len returns the number of entries.
-func (d *Dictionary) Len() int { return len(d.Ends) }
+func (d *Dictionary) Len() int { return len(d.IDs) }
 
 // Text returns the text of an entry.
 func (d *Dictionary) Text(i uint32) []byte {
@@ -104,14 +110,14 @@ type Batch struct {
 	Rows      int
 	Columns   []Column     // one per field; those of dictionaries are empty
 	Positions []Positions  // one per dictionary
-	Entries   []Dictionary // one per dictionary: the entries up to now
+	Entries   []Dictionary // one per dictionary: the entries up to now; Parquet does not need their texts
 }
 
 // Writer writes a file.
 type Writer interface {
 	// Write appends rows.
 	Write(b *Batch) error
-	// EndGroup ends a group. The dictionaries are those of its last batch.
+	// EndGroup ends a group. The dictionaries are those of its last batch, with all texts.
 	EndGroup(entries []Dictionary) error
 	// Close ends the file, after EndGroup.
 	Close() error
