@@ -34,10 +34,17 @@ type birthSlot struct {
 
 const leastSlots = 1 << 12
 
-// full reports whether another birth needs more slots than fit in some bytes.
-func (t *births) full(bytes int) bool {
-	return len(t.slots) > 0 && 2*(t.n+1) > len(t.slots) && 2*len(t.slots)*int(unsafe.Sizeof(birthSlot{})) > bytes
+// size returns the bytes of the slots with another birth.
+func (t *births) size() int {
+	slots := len(t.slots)
+	if t.crowded() {
+		slots = max(leastSlots, 2*slots)
+	}
+	return slots * int(unsafe.Sizeof(birthSlot{}))
 }
+
+// crowded reports whether another birth needs more slots.
+func (t *births) crowded() bool { return 3*(t.n+1) > 2*len(t.slots) }
 
 // clear removes all entries and keeps the memory.
 func (t *births) clear() {
@@ -71,7 +78,7 @@ func (t *births) get(b model.BirthPk, space uint16) (uint32, bool) {
 
 // put sets the number of a birth.
 func (t *births) put(b model.BirthPk, space uint16, number uint32) {
-	if 2*(t.n+1) > len(t.slots) {
+	if t.crowded() {
 		t.grow()
 	}
 	s := t.find(b, space)
@@ -83,7 +90,7 @@ func (t *births) put(b model.BirthPk, space uint16, number uint32) {
 
 // add returns the number of a birth. If it has none, the number is that of all births before it.
 func (t *births) add(b model.BirthPk) (number uint32, added bool) {
-	if 2*(t.n+1) > len(t.slots) {
+	if t.crowded() {
 		t.grow()
 	}
 	s := t.find(b, 0)
@@ -113,7 +120,7 @@ func (t *births) grow() {
 // the last time. Several goroutines use it: they lock mu.
 type texts struct {
 	mu       sync.Mutex
-	limit    int // bytes of a generation: half of them for texts, half for slots
+	limit    int // bytes of a generation
 	now, old textGeneration
 }
 
@@ -134,7 +141,7 @@ func (g *textGeneration) get(b model.BirthPk, space uint16) ([]byte, bool) {
 
 // full reports whether a generation has no room for another text.
 func (t *texts) full(text []byte) bool {
-	return len(t.now.bytes)+4+len(text) > t.limit/2 || t.now.at.full(t.limit/2)
+	return len(t.now.bytes)+4+len(text)+t.now.at.size() > t.limit
 }
 
 // get returns a text, valid until the next call of put or get.
@@ -158,7 +165,7 @@ func (t *texts) put(b model.BirthPk, space uint16, text []byte) {
 	}
 	at := uint32(len(t.now.bytes))
 	if t.now.memory == nil {
-		t.now.memory = offheap.New(t.limit / 2)
+		t.now.memory = offheap.New(t.limit)
 	}
 	t.now.bytes = offheap.Room(t.now.memory, t.now.bytes, 4+len(text))
 	t.now.bytes = binary.LittleEndian.AppendUint32(t.now.bytes, uint32(len(text)))

@@ -2,6 +2,7 @@ package export
 
 import (
 	"testing"
+	"unsafe"
 
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -48,7 +49,7 @@ func TestRecentOutputsAreThoseOfAMap(t *testing.T) {
 // The cache of texts returns the text that was put, or nothing.
 func TestTextsAreThoseOfAMap(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := texts{limit: 4000}
+	c := texts{limit: leastSlots*int(unsafe.Sizeof(birthSlot{})) + 4000}
 	type key struct {
 		birth model.BirthPk
 		space uint16

@@ -48,10 +48,12 @@ type dictionary struct {
 
 	// Scratch of resolve.
 	found   []byte // texts
-	ends    []int  // of the text of each pending birth in found
+	texts   []textAt
 	unknown []unknown
-	read    []string // the texts of unknown births, by the position in pending
 }
+
+// textAt is the place of the text of a pending birth in found.
+type textAt struct{ from, to uint32 }
 
 // unknown is a pending birth whose text is not in the cache.
 type unknown struct {
@@ -91,69 +93,82 @@ func (d *dictionary) appendKeys(at []uint32, k *keyRows) []uint32 {
 	return at
 }
 
-// resolve appends the texts of the pending entries: those that are in the cache, the others are read together.
+// full reports whether the texts of the pending entries should be read: they have about pendingBytes, if they are as long
+// as the others of the group. Texts that are read together share blocks of the store.
+func (d *dictionary) full() bool {
+	average := 256 // of the first ones
+	if n := len(d.Ends); n > 0 {
+		average = len(d.Texts)/n + 1
+	}
+	return len(d.pending)*average >= pendingBytes
+}
+
+// readTogether is the number of texts of one call of the store.
+const readTogether = 16 << 10
+
+// resolve appends the texts of the pending entries, from the cache if it has them. The others are read in chain order.
 func (p *part) resolve(d *dictionary) error {
-	if len(d.pending) == 0 {
-		return nil
+	d.found, d.texts, d.unknown = d.found[:0], slices.Grow(d.texts[:0], len(d.pending))[:len(d.pending)], d.unknown[:0]
+	for from := 0; from < len(d.pending); from += readTogether { // other goroutines need the cache meanwhile
+		p.findTexts(d, from, min(from+readTogether, len(d.pending)))
 	}
-	d.found, d.ends, d.unknown = d.found[:0], d.ends[:0], d.unknown[:0]
-	p.texts.mu.Lock()
-	for i, b := range d.pending {
-		text, ok := p.texts.get(b, d.values.space)
-		if !ok {
-			d.unknown = append(d.unknown, unknown{b, i})
+	slices.SortFunc(d.unknown, func(a, b unknown) int { return schema.CompareBirths(a.birth, b.birth) })
+	for some := range slices.Chunk(d.unknown, readTogether) {
+		if err := p.readTexts(d, some); err != nil {
+			return err
 		}
-		d.found = append(d.found, text...)
-		d.ends = append(d.ends, len(d.found))
 	}
-	p.texts.mu.Unlock()
-	if err := p.readTexts(d); err != nil {
-		return err
+	for _, at := range d.texts {
+		d.AddText(d.found[at.from:at.to])
 	}
-	slices.SortFunc(d.unknown, func(a, b unknown) int { return a.pending - b.pending })
-	from, next := 0, 0
-	for i, end := range d.ends {
-		if next < len(d.unknown) && d.unknown[next].pending == i {
-			d.AddText([]byte(d.read[i]))
-			next++
-			continue
-		}
-		d.AddText(d.found[from:end])
-		from = end
-	}
-	clear(d.read)
 	d.pending = d.pending[:0]
 	return nil
 }
 
-// readTexts reads the texts of the unknown births and puts them into the cache.
-func (p *part) readTexts(d *dictionary) error {
-	if len(d.unknown) == 0 {
-		return nil
+// findTexts looks for the texts of some pending births in the cache.
+func (p *part) findTexts(d *dictionary, from, to int) {
+	p.texts.mu.Lock()
+	defer p.texts.mu.Unlock()
+	for i, b := range d.pending[from:to] {
+		if text, ok := p.texts.get(b, d.values.space); ok {
+			d.find(from+i, text)
+		} else {
+			d.unknown = append(d.unknown, unknown{b, from + i})
+		}
 	}
+}
+
+// find keeps the text of a pending birth.
+func (d *dictionary) find(pending int, text []byte) {
+	at := uint32(len(d.found))
+	d.found = append(d.found, text...)
+	d.texts[pending] = textAt{at, uint32(len(d.found))}
+}
+
+// readTexts reads the texts of some births and puts them into the cache.
+func (p *part) readTexts(d *dictionary, births []unknown) error {
 	v := d.values
-	slices.SortFunc(d.unknown, func(a, b unknown) int { return schema.CompareBirths(a.birth, b.birth) })
-	keys, all := make([][]byte, len(d.unknown)), make([]byte, 0, len(d.unknown)*model.PkOrdinalSize)
-	for i := range d.unknown {
+	keys, all := make([][]byte, len(births)), make([]byte, 0, len(births)*model.PkOrdinalSize)
+	for i := range births {
 		at := len(all)
-		all = d.unknown[i].birth.AppendTo(all, v.ordinal)
+		all = births[i].birth.AppendTo(all, v.ordinal)
 		keys[i] = all[at:len(all):len(all)]
 	}
 	rows, err := p.r.GetMany(v.family, keys)
 	if err != nil {
 		return err
 	}
-	d.read = slices.Grow(d.read[:0], len(d.pending))[:len(d.pending)]
-	for i, u := range d.unknown {
+	for i, u := range births {
 		if rows[i] == nil {
 			return fmt.Errorf("the value of birth %v is missing: run birthmark check", u.birth)
 		}
-		d.read[u.pending] = v.format(rows[i])
+		d.find(u.pending, []byte(v.format(rows[i])))
 	}
 	p.texts.mu.Lock()
 	defer p.texts.mu.Unlock()
-	for _, u := range d.unknown {
-		p.texts.put(u.birth, v.space, []byte(d.read[u.pending]))
+	for _, u := range births {
+		at := d.texts[u.pending]
+		p.texts.put(u.birth, v.space, d.found[at.from:at.to])
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -188,11 +187,7 @@ func (e *exporter) present(p *Part, s *span, files map[string]int64) bool {
 
 // write writes the missing parts, several at the same time.
 func (e *exporter) write(ctx context.Context, missing []int) error {
-	jobs := e.o.Jobs
-	if jobs == 0 {
-		jobs = max(1, runtime.GOMAXPROCS(0)/2)
-	}
-	jobs = min(jobs, len(missing))
+	jobs := min(max(e.o.Jobs, 1), len(missing))
 	next := make(chan int, len(missing))
 	for _, i := range missing {
 		next <- i

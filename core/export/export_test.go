@@ -4,7 +4,7 @@ import "testing"
 
 // SetLimits makes chunks and groups small, so that short chains have many.
 func SetLimits(t testing.TB, txs, rows, texts int) {
-	before := [...]int{chunkTxs, groupRows, groupTexts, pendingTexts}
-	chunkTxs, groupRows, groupTexts, pendingTexts = txs, rows, texts, texts/50+1
-	t.Cleanup(func() { chunkTxs, groupRows, groupTexts, pendingTexts = before[0], before[1], before[2], before[3] })
+	before := [...]int{chunkTxs, groupRows, groupBytes, pendingBytes}
+	chunkTxs, groupRows, groupBytes, pendingBytes = txs, rows, texts, texts
+	t.Cleanup(func() { chunkTxs, groupRows, groupBytes, pendingBytes = before[0], before[1], before[2], before[3] })
 }

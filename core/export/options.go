@@ -39,7 +39,7 @@ type Options struct {
 	Confirmations int             // depth at which the last block of a partition makes it final
 	Hashes        string          // HashesHex or HashesBinary
 	Memory        int64           // bytes for tables of recent outputs and texts; 0: DefaultMemory
-	Jobs          int             // parts at the same time; 0: one per two processors
+	Jobs          int             // parts at the same time; 0: one
 	Progress      func(Progress)  // nil: none. It is called concurrently
 }
 

@@ -31,13 +31,13 @@ type caches struct {
 // blocks of the store.
 const (
 	chunkBytes = 4 << 20
-	mostJoined = 8
+	mostJoined = 4
 )
 
 func newCaches(bytes int64) *caches {
 	c := &caches{
 		texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputsIn(bytes / 2)}, memory: map[string]*memory{},
-		joined: int(min(max(bytes/6/chunkBytes, 1), mostJoined)),
+		joined: int(min(max(bytes/12/chunkBytes, 1), mostJoined)),
 	}
 	c.free = make(chan *chunk, 2*c.joined+ahead)
 	for range cap(c.free) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"birthmark/core/export/tablefile"
 	"birthmark/core/schema"
@@ -17,10 +18,10 @@ import (
 // Limits of a group of rows. They do not depend on the memory, so that the files do not either. Tests change them.
 var (
 	groupRows  = 1 << 20
-	groupTexts = 64 << 20 // bytes of the texts of a dictionary
+	groupBytes = 20 << 20 // of its pages and the entries of its dictionaries
 
-	// pendingTexts is the number of entries whose texts are read together.
-	pendingTexts = 64 << 10
+	// pendingBytes are the bytes of texts that are read at once.
+	pendingBytes = 4 << 20
 )
 
 // columns are the tables of a database and the indexes that they have.
@@ -142,23 +143,23 @@ func (o *output) send(rows int) error {
 			c.Nulls = nil
 		}
 	}
-	large := false
+	held := 0
 	for i := range o.entries {
 		d := &o.entries[i]
-		if o.texts || len(d.pending) >= pendingTexts {
+		if o.texts || d.full() {
 			if err := o.part.resolve(d); err != nil {
 				return err
 			}
 		}
 		b.Entries[i] = d.Dictionary
-		large = large || len(d.Texts) > groupTexts
+		held += len(d.Texts) + len(d.IDs)*int(unsafe.Sizeof(model.Uint128{}))
 	}
 	o.rows.Add(uint64(rows))
 	o.grouped += rows
 	if err := o.w.Write(b); err != nil {
 		return err
 	}
-	if large || o.grouped >= groupRows {
+	if o.grouped >= groupRows || held+o.w.Held() >= groupBytes {
 		return o.endGroup()
 	}
 	return nil

@@ -39,7 +39,7 @@ func (p *program) exportCommand() *cli.Command {
 				strconv.Itoa(export.DefaultConfirmations)),
 			command.StringDefault("hashes", "hashes as text or as 32 bytes, `hex|binary`", export.HashesHex),
 			command.Bool("follow", "continue with new blocks that another process adds, until Ctrl-C"),
-			command.StringDefault("jobs", "write `N` parts at the same time", "half of the processors"),
+			command.StringDefault("jobs", "write `N` parts at the same time", "one per two processors and 512 MiB of memory"),
 		}, command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.export),
 	}
@@ -91,8 +91,11 @@ func (p *program) export(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if o.Jobs == 0 {
+		o.Jobs = config.ExportJobs(set.Memory)
+	}
 	var heap int64
-	set.Memory, o.Memory, heap = config.DivideExport(set.Memory)
+	set.Memory, o.Memory, heap = config.DivideExport(set.Memory, o.Jobs)
 	defer daemon.RaiseMemory(heap)()
 	began := p.Now()
 	result, err := p.exportOnce(c, set, folder, o)

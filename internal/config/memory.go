@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -84,18 +85,25 @@ func DivideReading(total Size) Division {
 	return d
 }
 
-// DivideExport divides total in a process that exports tables: the memory of the open database, that of the tables of
-// recent outputs and texts, outside Go's heap, and that of rows and pages, in it.
-func DivideExport(total Size) (database Size, tables, heap int64) {
-	tables, heap = int64(total)/8*3, int64(total)/2
-	return total - Size(tables+heap), tables, max(heap, min(heap+exportPages, exportHeap))
+// DivideExport divides total in a process that exports jobs parts of tables at the same time: the memory of the open
+// database, that of the tables of recent outputs and texts, outside Go's heap, and that of rows and pages, in it.
+func DivideExport(total Size, jobs int) (database Size, tables, heap int64) {
+	need := int64(jobs) * exportHeap
+	database, heap = total/8, min(int64(total)/4, need)
+	return database, int64(total-database) - heap, min(heap+exportPages, need)
 }
 
-// An export needs up to exportHeap for rows and pages, whatever its memory: with less, the collector runs all the time.
-// It may exceed its memory by exportPages for them.
+// ExportJobs returns how many parts are exported at the same time: one per two processors and exportJob of memory.
+func ExportJobs(total Size) int {
+	return max(1, min(runtime.GOMAXPROCS(0)/2, int(total/exportJob)))
+}
+
+// An export needs up to exportHeap per job for rows and pages, whatever its memory: with less, the collector runs all the
+// time. It may exceed its memory by exportPages for them.
 const (
-	exportHeap  = 416 << 20
+	exportHeap  = 288 << 20
 	exportPages = 160 << 20
+	exportJob   = 512 * MiB
 )
 
 // percent returns a percentage of a size, but at most limit.

@@ -36,6 +36,22 @@ func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 	}
 }
 
+// The parts of an export add up to its memory, and Go's heap exceeds its part by little.
+func TestPartsOfAnExportSumUpToItsMemory(t *testing.T) {
+	r := testseed.Rand(t)
+	for range 1000 {
+		size, jobs := LeastMemory/16+Size(r.Int64N(int64(64*GiB))>>r.IntN(12)), 1+r.IntN(9)
+		database, tables, heap := DivideExport(size, jobs)
+		part := int64(size-database) - tables
+		if database <= 0 || tables <= 0 || part <= 0 || heap < part || heap > part+exportPages || heap > int64(jobs)*exportHeap {
+			t.Errorf("%d, %d jobs: %d for the database, %d for tables, %d for the heap", size, jobs, database, tables, heap)
+		}
+		if n := Size(ExportJobs(size)); n > 1 && n*exportJob > size {
+			t.Errorf("%d jobs in %d", n, size)
+		}
+	}
+}
+
 // Below the limits of the parts, the shares are percentages.
 func TestSharesOfTheMemory(t *testing.T) {
 	m := int64(MiB)

@@ -156,9 +156,9 @@ func (h *Host) exportOnce(ctx context.Context, set *config.Chain, s *handle) (ti
 	}
 	defer at.users.Done()
 	began := h.Now()
-	_, memory, heap := config.DivideExport(set.Memory / exportPart)
+	_, memory, heap := config.DivideExport(set.Memory/exportPart, 1)
 	defer raiseLimit(heap)()
-	o := export.Options{Tables: set.Export.Tables, Confirmations: export.DefaultConfirmations, Memory: memory, Jobs: 1}
+	o := export.Options{Tables: set.Export.Tables, Confirmations: export.DefaultConfirmations, Memory: memory}
 	r, err := at.db.Export(ctx, folder, o)
 	if err != nil || r.Tip == nil {
 		return "", err

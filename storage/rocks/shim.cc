@@ -455,31 +455,73 @@ char *birthmark_ingest(void *db, void **cfs, const char *const *paths, size_t n)
 }
 
 namespace {
+// A scan that returned that many bytes is long: it would replace the whole block cache. Its other blocks are not cached,
+// and are read in large pieces.
+constexpr size_t long_scan = 4 << 20;
+constexpr size_t scan_readahead = 256 << 10;
+
 struct Scan {
+  DB *db;
+  ColumnFamilyHandle *cf;
+  ReadOptions options;
   std::string lower, upper;
   Slice lower_bound, upper_bound;
   bool reverse;
   std::unique_ptr<Iterator> it;
-  std::string rows;
+  std::string rows;      // memory
+  size_t used = 0;       // of rows
+  size_t total = 0;      // bytes of earlier rows
+  bool is_long = false;
+
+  // Appends the current row, as append_row does.
+  char *append() {
+    const Slice k = it->key(), v = it->value();
+    if (v.size() > std::numeric_limits<uint32_t>::max()) return strdup("value larger than 4 GiB");
+    const uint32_t sizes[2] = {static_cast<uint32_t>(k.size()), static_cast<uint32_t>(v.size())};
+    const size_t size = sizeof sizes + k.size() + v.size();
+    if (rows.size() - used < size) rows.resize(std::max(2 * rows.size(), used + size));
+    char *at = &rows[used];
+    memcpy(at, sizes, sizeof sizes);
+    memcpy(at + sizeof sizes, k.data(), k.size());
+    memcpy(at + sizeof sizes + k.size(), v.data(), v.size());
+    used += size;
+    return nullptr;
+  }
+
+  // Continues with an iterator for long scans.
+  void lengthen() {
+    is_long = true;
+    const std::string key = it->key().ToString();
+    options.fill_cache = false;
+    options.readahead_size = scan_readahead;
+    it.reset(db->NewIterator(options, cf));
+    if (reverse) {
+      it->SeekForPrev(key);
+    } else {
+      it->Seek(key);
+    }
+  }
 };
 }  // namespace
 
 void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *from, size_t from_size, const char *to,
                           size_t to_size, int reverse) {
   auto s = new Scan();
-  ReadOptions o = reading(snapshot);
+  s->db = rep<DB>(db);
+  s->cf = rep<ColumnFamilyHandle>(cf);
+  s->options = reading(snapshot);
   if (from != nullptr) {
     s->lower.assign(from, from_size);
     s->lower_bound = s->lower;
-    o.iterate_lower_bound = &s->lower_bound;
+    s->options.iterate_lower_bound = &s->lower_bound;
   }
   if (to != nullptr) {
     s->upper.assign(to, to_size);
     s->upper_bound = s->upper;
-    o.iterate_upper_bound = &s->upper_bound;
+    s->options.iterate_upper_bound = &s->upper_bound;
   }
   s->reverse = reverse != 0;
-  s->it.reset(rep<DB>(db)->NewIterator(o, rep<ColumnFamilyHandle>(cf)));
+  s->it.reset(s->db->NewIterator(s->options, s->cf));
   if (s->reverse) {
     s->it->SeekToLast();
   } else {
@@ -490,17 +532,19 @@ void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *
 
 char *birthmark_scan_next(void *scan, size_t want, const char **rows, size_t *size) {
   auto s = static_cast<Scan *>(scan);
-  s->rows.clear();
-  while (s->it->Valid() && s->rows.size() < want) {
-    if (char *error = append_row(&s->rows, s->it->key(), s->it->value())) return error;
+  s->used = 0;
+  if (!s->is_long && s->total >= long_scan && s->it->Valid()) s->lengthen();
+  while (s->it->Valid() && s->used < want) {
+    if (char *error = s->append()) return error;
     if (s->reverse) {
       s->it->Prev();
     } else {
       s->it->Next();
     }
   }
+  s->total += s->used;
   *rows = s->rows.data();
-  *size = s->rows.size();
+  *size = s->used;
   return failed(s->it->status());
 }
 

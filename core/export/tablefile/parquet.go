@@ -2,6 +2,7 @@ package tablefile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -80,6 +81,7 @@ type parquetWriter struct {
 
 	slabs   []*[slabSize]byte // of the pages of the group
 	slabbed int               // used bytes of the last one
+	held    int               // bytes of the pages of the group
 }
 
 // scratch is memory of a writer that another one can use after it.
@@ -363,9 +365,11 @@ const slabSize = 1 << 20
 // freeSlabs are slabs of finished groups of all files.
 var freeSlabs = sync.Pool{New: func() any { return new([slabSize]byte) }}
 
-// slab returns a page as appendPage, in memory that is valid until the end of the group.
+// slab returns the header and the compressed bytes of a page, in memory that is valid until the end of the group.
 func (p *parquetWriter) slab(plain []byte, kind int64, values int, encoding, codec int64) []byte {
-	p.packed = p.appendPage(p.packed[:0], plain, kind, values, encoding, codec)
+	packed := p.pack(plain, codec)
+	p.packed = append(p.pageHeader(p.packed[:0], len(plain), len(packed), kind, values, encoding), packed...)
+	p.held += len(p.packed)
 	if len(p.packed) > slabSize/4 {
 		return append([]byte(nil), p.packed...)
 	}
@@ -378,18 +382,22 @@ func (p *parquetWriter) slab(plain []byte, kind int64, values int, encoding, cod
 	return to[:n:n]
 }
 
-// appendPage appends a header and the compressed bytes of a page.
-func (p *parquetWriter) appendPage(b, plain []byte, kind int64, values int, encoding, codec int64) []byte {
-	packed := plain
-	if codec == codecZstd {
-		p.zstd = zstdEncoder.EncodeAll(plain, p.zstd[:0])
-		packed = p.zstd
+// pack returns the compressed bytes of a page, valid until the next call.
+func (p *parquetWriter) pack(plain []byte, codec int64) []byte {
+	if codec == codecNone {
+		return plain
 	}
+	p.zstd = zstdEncoder.EncodeAll(plain, p.zstd[:0])
+	return p.zstd
+}
+
+// pageHeader appends the header of a page.
+func (p *parquetWriter) pageHeader(b []byte, plain, packed int, kind int64, values int, encoding int64) []byte {
 	begin, t := len(b), thrift{b: b}
 	t.begin()
 	t.i32(1, kind)
-	t.i32(2, int64(len(plain)))
-	t.i32(3, int64(len(packed)))
+	t.i32(2, int64(plain))
+	t.i32(3, int64(packed))
 	if kind == dictionaryPage {
 		t.struct_(7, func() {
 			t.i32(1, int64(values))
@@ -405,8 +413,11 @@ func (p *parquetWriter) appendPage(b, plain []byte, kind int64, values int, enco
 	}
 	t.end()
 	p.header = int64(len(t.b) - begin)
-	return append(t.b, packed...)
+	return t.b
 }
+
+// Held implements [Writer].
+func (p *parquetWriter) Held() int { return p.held }
 
 // EndGroup implements [Writer].
 func (p *parquetWriter) EndGroup(entries []Dictionary) error {
@@ -432,9 +443,10 @@ func (p *parquetWriter) EndGroup(entries []Dictionary) error {
 				}
 				p.plain = plain
 			}
-			p.packed = p.appendPage(p.packed[:0], plain, dictionaryPage, d.Len(), encodingPlain, codecZstd)
+			packed := p.pack(plain, codecZstd)
+			p.packed = p.pageHeader(p.packed[:0], len(plain), len(packed), dictionaryPage, d.Len(), encodingPlain)
 			c.size += int64(len(plain)) + p.header
-			if err := p.write(p.packed); err != nil {
+			if err := errors.Join(p.write(p.packed), p.write(packed)); err != nil {
 				return err
 			}
 		}
@@ -452,7 +464,7 @@ func (p *parquetWriter) EndGroup(entries []Dictionary) error {
 	for _, s := range p.slabs {
 		freeSlabs.Put(s)
 	}
-	p.slabs = p.slabs[:0]
+	p.slabs, p.held = p.slabs[:0], 0
 	p.total += p.rows
 	p.rows = 0
 	p.groups = append(p.groups, g)

@@ -117,6 +117,8 @@ type Batch struct {
 type Writer interface {
 	// Write appends rows.
 	Write(b *Batch) error
+	// Held returns the number of bytes of the group that are in memory.
+	Held() int
 	// EndGroup ends a group. The dictionaries are those of its last batch, with all texts.
 	EndGroup(entries []Dictionary) error
 	// Close ends the file, after EndGroup.

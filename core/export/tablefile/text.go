@@ -129,6 +129,9 @@ func (w *textWriter) value(f *Field, c *Column, row int) {
 	}
 }
 
+// Held implements [Writer].
+func (w *textWriter) Held() int { return 0 }
+
 // EndGroup implements [Writer].
 func (w *textWriter) EndGroup([]Dictionary) error { return nil }
 
