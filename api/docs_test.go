@@ -20,7 +20,7 @@ import (
 
 // withoutAnswer are the operations without an example of an answer: it depends on the program or the disk, or the chain
 // of the examples has no data for it.
-var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events", "watch", "mempool", "mempoolBlocks", "mempoolTransactions", "submit", "testTxs", "submitPackage", "fees"}
+var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events", "watch", "mempool", "mempoolBlocks", "mempoolTransactions", "blockComparison", "submit", "testTxs", "submitPackage", "fees"}
 
 var (
 	articles = regexp.MustCompile(`(?s)<article id="(\w+)">(.*?)</article>`)

@@ -54,6 +54,7 @@ type request struct {
 	unit     string // of the periods of a grouped history; empty: not grouped
 	terms    query.Terms
 	asset    string
+	selected query.HistoryFilter
 	prefix   *string
 	text     string // to search for
 	node     nodeQuestion

@@ -151,6 +151,17 @@ var groupParameter = newParameter("group_by", huma.TypeString, "Instead of trans
 	return slices.Contains(blocktime.Units, value)
 }).documented("day", nil, "hour", "day", "week", "month")
 
+// filterParameters select transactions of a history.
+var filterParameters = []*parameter{
+	newParameter("direction", huma.TypeString, "Only transactions that increase the balance (`received`) or decrease it (`sent`). A page can have "+
+		"fewer transactions than its limit, or none.", "received or sent", func(q *request, value string) bool {
+		q.selected.Direction = value
+		return value == query.Received || value == query.Sent
+	}).documented(query.Sent, nil, query.Received, query.Sent),
+	textParameter("asset", "Only transactions that receive or send the asset with this id or fingerprint; `direction` is that of its balance.",
+		"the id or fingerprint of an asset", func(q *request, value string) { q.selected.Asset = value }),
+}
+
 // momentParameters select a block in the past.
 var momentParameters = []*parameter{
 	heightParameter("at_height", "The balance after the block at this height.", func(q *request) **model.HeightPk { return &q.at.Height }),

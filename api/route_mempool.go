@@ -6,7 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/core/pending"
 	"birthmark/core/query"
+	"birthmark/model"
 )
 
 // mempoolOperations are the questions about the unconfirmed transactions as a whole.
@@ -46,14 +48,54 @@ func mempoolOperations() []*operation {
 			a := &query.ProjectedBlocksAnswer{Chain: q.chain.Model.Name(), State: q.overlay.State().String(),
 				Blocks: []query.ProjectedBlockAnswer{},
 				Rest:   query.MempoolRestAnswer{TxCount: t.Rest.Count, VSize: t.Rest.VSize, Fees: strconv.FormatUint(t.Rest.Fees, 10)}}
-			for _, b := range t.Blocks {
-				a.Blocks = append(a.Blocks, query.ProjectedBlockAnswer{TxCount: b.Count, VSize: b.VSize,
-					Fees: strconv.FormatUint(b.Fees, 10), HighestRate: b.Highest, MedianRate: b.Median, LowestRate: b.Lowest})
+			for i := range t.Blocks {
+				a.Blocks = append(a.Blocks, projected(&t.Blocks[i]))
 			}
 			return a, nil
 		})
-	all.pending, list.pending, blocks.pending = true, true, true
-	return []*operation{all, list, blocks}
+	compared := get("blockComparison", "/block/{block}/comparison", "mempool", "Compare a block with the projected block",
+		"The block that the server expected just before this block arrived, and how the two differ. 404 with the code "+
+			"`no_comparison` if the mempool was not complete then, for blocks before the newest 1,008, and on chains whose "+
+			"miners do not select by fee rate.", query.BlockComparisonAnswer{}, comparison)
+	all.pending, list.pending, blocks.pending, compared.pending = true, true, true, true
+	return []*operation{all, list, blocks, compared}
+}
+
+// comparison compares a block with the projected one.
+func comparison(ctx context.Context, v *query.View, q *request) (any, error) {
+	at, err := v.PointOf(ctx, q.args[0])
+	if err != nil {
+		return nil, err
+	}
+	chain := q.chain.Model
+	found := q.chain.Mempool.Audit(at.Hash)
+	if found == nil {
+		return nil, model.Errorf(model.NotFound, "no_comparison", "block %d is not compared with a projected block: the mempool was not complete "+
+			"just before it, or it is not one of the newest 1,008", at.Height)
+	}
+	sum := func(s pending.AuditSum) query.MempoolRestAnswer {
+		return query.MempoolRestAnswer{TxCount: s.Count, VSize: s.VSize, Fees: strconv.FormatUint(s.Fees, 10)}
+	}
+	txs := func(list []pending.AuditTx) []query.ComparedTxAnswer {
+		all := make([]query.ComparedTxAnswer, len(list))
+		for i, t := range list {
+			all[i] = query.ComparedTxAnswer{Hash: chain.FormatHash(t.ID), Fee: strconv.FormatUint(t.Fee, 10), Rate: t.Rate}
+			if t.Block >= 0 {
+				all[i].Block = &t.Block
+			}
+		}
+		return all
+	}
+	return &query.BlockComparisonAnswer{
+		Block: query.PointAnswer{Height: uint32(at.Height), Hash: chain.FormatHash(at.Hash)}, Expected: projected(&found.Expected),
+		Both: sum(found.Both), Missing: sum(found.Missing), Added: sum(found.Added), Unknown: found.Unknown,
+		MissingTxs: txs(found.MissingTxs), AddedTxs: txs(found.AddedTxs),
+	}, nil
+}
+
+func projected(b *pending.ProjectedBlock) query.ProjectedBlockAnswer {
+	return query.ProjectedBlockAnswer{TxCount: b.Count, VSize: b.VSize, Fees: strconv.FormatUint(b.Fees, 10),
+		HighestRate: b.Highest, MedianRate: b.Median, LowestRate: b.Lowest}
 }
 
 var (

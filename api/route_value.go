@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"birthmark/api/docs"
 	"birthmark/core/query"
@@ -34,15 +35,17 @@ func valueOperations() []*operation {
 			query.HistoryAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
 				switch {
+				case q.unit != "" && q.selected.Set():
+					return nil, model.Errorf(model.Usage, "bad_value", "direction and asset select transactions: expected neither, or no group_by")
 				case q.unit != "" && q.mempool:
 					return nil, model.Errorf(model.Usage, "bad_value", "mempool: periods have no unconfirmed transactions: "+
 						"expected exclude, or no group_by")
 				case q.unit != "":
 					return v.GroupedHistory(ctx, q.args[0], q.args[1], q.unit, q.within, q.page)
 				}
-				return v.History(ctx, q.args[0], q.args[1], q.within, q.page)
+				return selectedHistory(ctx, v, q)
 			}).
-			with([]*parameter{groupParameter, gapParameter}, rangeParameters, orderedParameters, mempoolParameters).
+			with([]*parameter{groupParameter, gapParameter}, filterParameters, rangeParameters, orderedParameters, mempoolParameters).
 			shown(docs.Example{Path: "/history/address/" + anAddress + "?limit=3"}),
 			func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 			func(a *query.HistoryAnswer, r *pendingReader, q *request) (err error) {
@@ -105,6 +108,23 @@ func valueOperations() []*operation {
 func ranked(op *operation) *operation {
 	op.unpaged = true
 	return op
+}
+
+// selectedHistory returns a page of a history without the transactions that the request leaves out.
+func selectedHistory(ctx context.Context, v *query.View, q *request) (*query.HistoryAnswer, error) {
+	f := q.selected
+	if f.Asset != "" {
+		asset, err := v.Asset(ctx, f.Asset)
+		if err != nil {
+			return nil, err
+		}
+		f.Asset = asset.Asset
+	}
+	a, err := v.History(ctx, q.args[0], q.args[1], q.within, q.page)
+	if err == nil && f.Set() {
+		a.Txs = slices.DeleteFunc(a.Txs, func(t query.HistoryTxAnswer) bool { return !f.Has(&t) })
+	}
+	return a, err
 }
 
 // grouped makes the periods of a history the entries of the list if there are any.

@@ -192,7 +192,7 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 		shown = chartShares
 	}
 	for _, h := range holders[:shown] {
-		l := r.ValueLink("address", h.Address)
+		l := r.Listed(r.ValueLink("address", h.Address), "")
 		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: format.Scaled(format.Integer(h.Amount), r.body.Unit)})
 	}
 	if rest := holders[shown:]; len(rest) > 0 {
@@ -228,7 +228,7 @@ func (r *assetReader) transfers(after string) error {
 	for i := range a.Outputs {
 		o := &a.Outputs[i]
 		i := slices.IndexFunc(o.Assets, func(e query.AssetEntryAnswer) bool { return e.Asset == b.Asset })
-		row := transferRow{Ref: r.OutputLink(o.Tx, o.Index), Owner: r.owner(o), Height: o.Height, Amount: r.amount(o.Assets[i].Amount),
+		row := transferRow{Ref: r.OutputLink(o.Tx, o.Index), Owner: r.listed(r.owner(o), r.OutputLink(o.Tx, o.Index).URL), Height: o.Height, Amount: r.amount(o.Assets[i].Amount),
 			Minted: o.Assets[i].Action == "mint", Unspent: o.SpentBy != nil && o.SpentBy.Value == nil}
 		if o.BlockTime > 0 {
 			at := r.Moment(o.BlockTime)

@@ -102,9 +102,12 @@ func TestRichListIsInOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := read(t, h, "/made-up/richest/"+index+"?asset="+asset, http.StatusOK)
-				text, at := d.main(), 0
+				text, at := "", 0
+				for _, part := range pages(t, h, d.path) {
+					text += part.main()
+				}
 				for i, r := range want.Values {
-					row := fmt.Sprintf("%d%.200s", i+1, r.Value) // lists shorten long values
+					row := fmt.Sprintf("%d%.90s", i+1, r.Value) // lists shorten long values
 					n := strings.Index(text[at:], row)
 					if n < 0 {
 						t.Fatalf("%s: %q is not the next row in\n%s", d.path, row, text[at:])

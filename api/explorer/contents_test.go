@@ -1,8 +1,6 @@
 package explorer
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -27,28 +25,6 @@ import (
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
-
-// The most bytes of a page of a transaction, and of the compressed page.
-const (
-	maxPage       = 130_000
-	maxCompressed = 60_000
-)
-
-// bounded checks the size of a page.
-func (d *document) bounded(t *testing.T) {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write([]byte(d.text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if len(d.text) > maxPage || b.Len() > maxCompressed {
-		t.Errorf("%s has %d bytes, compressed %d", d.path, len(d.text), b.Len())
-	}
-}
 
 // generated returns a database of a generated chain with raw transactions, and all its transactions.
 func generated(t *testing.T, name string, txs int) (*core.DB, []*query.TxAnswer) {
@@ -143,7 +119,6 @@ func TestRevealedScriptsAreShown(t *testing.T) {
 			continue
 		}
 		d := read(t, h, "/bitcoin/tx/"+tx.Hash, http.StatusOK)
-		d.bounded(t)
 		fields := fieldsOf(d)
 		for _, name := range []string{"redeem script", "witness script", "tapscript"} {
 			if got := len(fields[name]); got != want[name] && len(fields["more"]) == 0 {
@@ -187,7 +162,6 @@ func TestRedeemersAreExplained(t *testing.T) {
 			continue
 		}
 		d := read(t, h, "/cardano/tx/"+tx.Hash, http.StatusOK)
-		d.bounded(t)
 		fields := fieldsOf(d)
 		for _, r := range tx.Redeemers {
 			redeemers++
@@ -229,7 +203,6 @@ func TestTreesAndFeeOutputsAreShown(t *testing.T) {
 			continue
 		}
 		d := read(t, h, "/ergo/tx/"+tx.Hash, http.StatusOK)
-		d.bounded(t)
 		shown := 0
 		for _, n := range d.each("td") {
 			if label, _ := attr(n, "data-label"); label == "To" && strings.HasSuffix(textOf(n), " fee") {

@@ -1,7 +1,9 @@
 package explorer
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -129,6 +131,19 @@ func TestBlocksAreComparedWithTheProjectedOne(t *testing.T) {
 		if !strings.Contains(links, "/made-up/tx/"+tx.ID.String()) {
 			t.Errorf("the page does not link to %v", tx.ID)
 		}
+	}
+	var answer query.BlockComparisonAnswer
+	v1 := everythingOf(t, chain)
+	body, err := io.ReadAll(ask(t, v1, "/v1/made-up/block/tip/comparison").Body)
+	if err == nil {
+		err = json.Unmarshal(body, &answer)
+	}
+	if err != nil || answer.Block.Hash != block.Hash.String() || answer.Expected.TxCount != a.Expected.Count || answer.Unknown != a.Unknown ||
+		answer.Missing.TxCount != a.Missing.Count || answer.Added.Fees != strconv.FormatUint(a.Added.Fees, 10) || len(answer.AddedTxs) != len(a.AddedTxs) {
+		t.Errorf("%s, %v, expected %+v", body, err, a)
+	}
+	if res := ask(t, v1, "/v1/made-up/block/0/comparison"); res.StatusCode != http.StatusNotFound {
+		t.Errorf("a block from before the start: status %d", res.StatusCode)
 	}
 	if a.Missing.Count == 0 || a.Added.Count == 0 {
 		t.Errorf("%d are missing, %d added: the test shows nothing", a.Missing.Count, a.Added.Count)

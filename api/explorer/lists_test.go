@@ -261,8 +261,13 @@ func TestValuesAreListedByPrefix(t *testing.T) {
 	for path, want := range map[string]int{"/made-up/values/address": len(values.Values), "/made-up/values/address?order=asc": len(values.Values), "/made-up/values/address?prefix=" + prefix: beginning} {
 		n := 0
 		for _, p := range pages(t, h, path) {
-			for _, value := range values.Values {
-				n += p.count("/made-up/address/" + value.Value)
+			for _, td := range p.each("td") {
+				label, _ := attr(td, "data-label")
+				if label == "Value" && slices.ContainsFunc(values.Values, func(v query.ValueAnswer) bool {
+					return strings.HasPrefix(textOf(td), v.Value[:min(len(v.Value), longValue/2)])
+				}) {
+					n++
+				}
 			}
 		}
 		if n != want {

@@ -11,11 +11,11 @@ type naming struct {
 	v     *visit
 	known map[string]*query.AssetAnswer
 	most  int // assets of an output
-	room  int // for paths of long addresses
+	room  int // characters of the assets of all outputs, with their markup
 }
 
 func (v *visit) naming() *naming {
-	return &naming{v, map[string]*query.AssetAnswer{}, rowAssets, ownerRoom}
+	return &naming{v, map[string]*query.AssetAnswer{}, rowAssets, rowAssetsRoom}
 }
 
 // entry formats an amount of an asset. After the first [assetNames] assets it has no name and no decimals.
@@ -45,6 +45,9 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 	e.Amount = amountOf(u, amount)
 	return e, nil
 }
+
+// assetMarkup is the number of characters of markup of an asset in a list.
+const assetMarkup = 130
 
 // unconfirmed returns an asset whose id is the hash of the unconfirmed transaction that creates it; nil: it creates none.
 func (n *naming) unconfirmed(id string) *query.AssetAnswer {

@@ -16,8 +16,23 @@ type outputBody struct {
 	Input  string // of the spending transaction
 }
 
-// outputAssets is the number of assets on the page of an output.
-const outputAssets = 200
+// outputAssets is the number of assets on the page of an output, and wholeAssetsRoom that of their characters.
+const (
+	outputAssets    = 200
+	wholeAssetsRoom = 25_000
+)
+
+// rest returns the characters that a page of an input or output has for its details.
+func (r *outputRow) rest() int {
+	n := pageRoom - frameRoom
+	for i := range r.Assets {
+		n -= r.Assets[i].taken()
+	}
+	for _, o := range r.Owner {
+		n -= len(o.URL) + len(o.Text)
+	}
+	return n
+}
 
 // output is the page of an output, by TX:N or by the id that its chain has for it.
 func (v *visit) output() (*page, error) {
@@ -26,12 +41,12 @@ func (v *visit) output() (*page, error) {
 		return nil, err
 	}
 	n := v.naming()
-	n.most = outputAssets
+	n.most, n.room = outputAssets, wholeAssetsRoom
 	row, err := v.outputRow(o, n)
 	if err != nil {
 		return nil, err
 	}
-	row.Fields = v.detailer().Whole().OutputFields(o)
+	row.Fields = v.detailer().Whole().Within(row.rest()).OutputFields(o)
 	b := &outputBody{outputRow: row, Tx: v.TxLink(o.Tx), Number: o.Index, Block: v.HeightLink(o.Height), Time: o.BlockTime, Depth: o.Confirmations}
 	for _, x := range v.chain.Model.Indexes() {
 		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)

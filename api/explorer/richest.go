@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"html/template"
+	"net/url"
 	"slices"
 
 	"birthmark/api/explorer/charts"
@@ -14,7 +15,10 @@ import (
 	"birthmark/model"
 )
 
-const richestRows = 100
+const (
+	richestRows = 100
+	richestPart = 50 // rows of a page
+)
 
 // richestRead is how many rows a rich list reads at most, and richestHolders how many holdings of an asset, which are
 // small and follow each other.
@@ -29,6 +33,7 @@ type richestBody struct {
 	Others []link // rich lists of other indexes
 	Active bool   // rows have the last activity
 	Values string // list of all values
+	Pager  pager
 }
 
 // richRow is a value and its balance.
@@ -132,10 +137,23 @@ func (v *visit) richest() (*page, error) {
 		b.Left = "Not available: the list needs " + humanize.Count(rows) + " rows, too many for a page."
 		return p, nil
 	}
-	for i, r := range list.Values {
+	part, err := v.number("page", 1)
+	if err != nil {
+		return nil, err
+	}
+	here := v.URL("richest", index)
+	if asset != "" {
+		here += "?asset=" + url.QueryEscape(asset)
+	}
+	from, to, pg, err := numbered(here, "page", part, len(list.Values), richestPart)
+	if err != nil {
+		return nil, err
+	}
+	b.Pager = pg
+	for i, r := range list.Values[from:to] {
 		held := format.Scaled(format.Integer(r.Balance), unit)
 		row := richRow{
-			Rank: i + 1, Value: v.ValueLink(index, r.Value), Label: v.label(r.Value), Balance: amountOf(unit, r.Balance),
+			Rank: from + i + 1, Value: v.Listed(v.ValueLink(index, r.Value), ""), Label: v.label(r.Value), Balance: amountOf(unit, r.Balance),
 			Part: charts.Bar(held, format.Scaled(format.Integer(list.Values[0].Balance), unit)), Share: format.Share(format.Integer(r.Balance), format.Integer(supply)),
 		}
 		if r.UnspentCount != nil {

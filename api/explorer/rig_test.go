@@ -237,6 +237,10 @@ func (d *document) links() (paths []string) {
 	for _, n := range d.each("a") {
 		href, _ := attr(n, "href")
 		path, _, _ := strings.Cut(href, "#")
+		if strings.HasPrefix(path, "?") { // of another part of the page
+			here, _, _ := strings.Cut(d.path, "?")
+			path = here + path
+		}
 		_, file := attr(n, "download")
 		if file || path == "" || path == "/docs" || path == "/v1" || strings.HasPrefix(path, "/v1/") || slices.Contains(paths, path) {
 			continue
@@ -245,6 +249,9 @@ func (d *document) links() (paths []string) {
 	}
 	return paths
 }
+
+// maxPage is the maximum size of a page in bytes.
+const maxPage = 60_000
 
 // ago matches a time relative to now.
 var ago = regexp.MustCompile(`^(just now|in .*|.* ago)$`)
@@ -255,6 +262,9 @@ var void = []string{"meta", "link", "input", "br", "hr", "img", "wbr"}
 // faults returns the errors in the page.
 func (d *document) faults() (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if len(d.text) > maxPage {
+		fault("%d bytes, expected at most %d", len(d.text), maxPage)
+	}
 	for _, f := range unbalanced(d.text) {
 		fault("%s", f)
 	}

@@ -1,9 +1,7 @@
 package explorer
 
 import (
-	"encoding/hex"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"birthmark/api/explorer/charts"
@@ -15,12 +13,22 @@ import (
 )
 
 const (
-	rowsPage   = 30      // inputs and outputs per page
+	rowsPage   = 25      // inputs and outputs per page
 	rowAssets  = 5       // assets of an input or output in a list
-	ownerLong  = 200     // characters of an address in a list, in which a longer one is shown in part
-	ownerRoom  = 16_000  // characters of the paths of such addresses on a page
-	rawShown   = 4 << 10 // maximum size of a transaction shown in hex
+	mintsPage  = 20      // minted and burned assets on the page of a transaction
+	rawShown   = 2 << 10 // maximum size of a transaction shown in hex
 	assetNames = 40      // assets per page with name and decimals
+
+	rowAssetsRoom = 8_000 // characters of all assets of a list with their markup
+)
+
+// Characters of a page of a transaction. What its lists leave is for the details.
+var pageRoom = 56_000
+
+const (
+	frameRoom  = 10_500 // head, facts, headings and foot
+	streamRoom = 400    // of a ribbon
+	rowRoom    = 330    // markup of an input or output
 )
 
 // txBody is one transaction.
@@ -43,6 +51,9 @@ type txBody struct {
 	InPager  pager
 	OutPager pager
 	Mints    []assetAmount
+	More     int    // minted and burned assets that are not in Mints
+	Numbers  bool   // the details of some inputs or outputs are on their own pages
+	Whole    link   // page with all details other than those of inputs and outputs; empty: all are shown
 	Raw      string // hex; empty: not stored, or too long
 	RawURL   string // path of the bytes; empty: not stored
 }
@@ -50,6 +61,7 @@ type txBody struct {
 type outputRow struct {
 	Index   int
 	Fields  []details.Field // of the serialized transaction
+	Page    string          // path of the page of an input; empty: it has none
 	Ref     link
 	Value   amount
 	Owner   []ownerLink // values of the most important index
@@ -84,6 +96,12 @@ func (v *visit) tx() (*page, error) {
 	p := &page{Kind: "tx", Title: "Transaction " + format.Abbreviate(a.Hash, nameEnds, nameEnds), JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
+	switch {
+	case v.query("input") != "":
+		return v.input(a, p)
+	case v.query("details") != "":
+		return v.allDetails(a, p)
+	}
 	b := &txBody{TxAnswer: a, Value: v.Amount(formatTotal(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
@@ -169,117 +187,125 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		return err
 	}
 	b.InPager, b.OutPager = inPager.at("inputs"), outPager.at("outputs")
-	n, d := v.naming(), v.detailer()
-	d.Inscription = func(number int) string { return v.URL("tx", a.Hash, "inscription", strconv.Itoa(number)) }
-	if err := v.findScripts(d, a); err != nil {
-		return err
-	}
-	b.Sections = d.Sections(a, details.InscriptionsOf(v.chain.Model, a))
+	n := v.naming()
+	n.room = rowAssetsRoom / 2
 	for _, in := range a.Inputs[inFrom:inTo] {
-		row, err := v.outputRow(&in.Output, n)
+		row, err := v.inputRow(&in, n)
 		if err != nil {
 			return err
 		}
-		row.Index, row.Fields = in.Index, d.InputFields(&in, a.Redeemers)
-		for i := range row.Assets {
-			row.Assets[i].Action = "" // belongs to the transaction of the output
-		}
 		b.Inputs = append(b.Inputs, row)
 	}
+	n.room = max(0, n.room) + rowAssetsRoom/2
 	for i := range a.Outputs[outFrom:outTo] {
 		row, err := v.outputRow(&a.Outputs[outFrom+i], n)
 		if err != nil {
 			return err
 		}
-		row.Fields = d.OutputFields(&a.Outputs[outFrom+i])
 		b.Outputs = append(b.Outputs, row)
 	}
-	for _, m := range a.Mints {
+	if b.Mints, b.More, err = v.mints(a, mintsPage); err != nil {
+		return err
+	}
+	d, err := v.detailsOf(a)
+	if err != nil {
+		return err
+	}
+	d.Within(pageRoom - b.taken())
+	d.More = v.URL("tx", a.Hash) + "?details=all"
+	b.Sections = d.Sections(a, details.InscriptionsOf(v.chain.Model, a))
+	if d.Shortened() || b.More > 0 {
+		b.Whole = link{d.More, "All details"}
+	}
+	for i := range b.Inputs {
+		in, row := &a.Inputs[inFrom+i], &b.Inputs[i]
+		page := "?input=" + strconv.Itoa(in.Index)
+		d.More = page
+		var fit bool
+		if row.Fields, fit = d.Fitting(func() []details.Field { return d.InputFields(in, a.Redeemers) }); !fit {
+			row.Page, b.Numbers = page, true
+		}
+	}
+	for i := range b.Outputs {
+		o, row := &a.Outputs[outFrom+i], &b.Outputs[i]
+		d.More = row.Ref.URL
+		var fit bool
+		if row.Fields, fit = d.Fitting(func() []details.Field { return d.OutputFields(o) }); !fit {
+			b.Numbers = true
+		}
+	}
+	return nil
+}
+
+// inputRow returns the row of an input without its details.
+func (v *visit) inputRow(in *query.InputAnswer, n *naming) (outputRow, error) {
+	row, err := v.outputRow(&in.Output, n)
+	row.Index = in.Index
+	for i := range row.Assets {
+		row.Assets[i].Action = "" // belongs to the transaction of the output
+	}
+	return row, err
+}
+
+// mints returns the first minted and burned assets of a transaction, and how many others there are.
+func (v *visit) mints(a *query.TxAnswer, most int) (list []assetAmount, more int, err error) {
+	n := v.naming()
+	for i, m := range a.Mints {
+		if i == most {
+			return list, len(a.Mints) - i, nil
+		}
 		entry, err := n.entry(m.Asset, m.Amount)
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		entry.Action = "minted"
 		if m.Amount[0] == '-' {
 			entry.Action = "burned"
 		}
-		b.Mints = append(b.Mints, entry)
+		list = append(list, entry)
 	}
-	return nil
+	return list, 0, nil
 }
 
-// detailer writes the details of a page.
-func (v *visit) detailer() *details.Writer {
-	return details.New(details.Links{
-		Amount: func(n string) string { return v.Amount(n).String() },
-		Output: func(ref string) string { return v.URL("output", ref) },
-		Print:  v.printScript,
-		Named:  v.namedIn(),
-		Spent:  v.spentScript,
-		Stake: func(address string) string {
-			const index = "stake_credential"
-			states, err := v.IndexStates(v.ctx)
-			if err != nil || !slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == index }) {
-				return ""
-			}
-			return v.ValueLink(index, address).URL
-		},
-	})
+// taken returns the characters of the page without details, approximately.
+func (b *txBody) taken() int {
+	n := frameRoom + len(b.Raw)
+	for _, s := range b.Flow.Ribbons() {
+		n += streamRoom + len(s.URL) + len(s.Whole)
+	}
+	for i := range b.Inputs {
+		n += b.Inputs[i].taken()
+	}
+	for i := range b.Outputs {
+		n += b.Outputs[i].taken()
+	}
+	for i := range b.Mints {
+		n += b.Mints[i].taken()
+	}
+	return n
 }
 
-// printScript returns a script in hex as text; empty if the chain does not write such scripts.
-func (v *visit) printScript(language, digits string, most int) (text string, whole bool) {
-	printer, ok := v.chain.Model.(model.ScriptPrinter)
-	code, err := hex.DecodeString(digits)
-	if !ok || err != nil {
-		return "", false
+// taken returns the characters of a row, approximately.
+func (r *outputRow) taken() int {
+	n := rowRoom + len(r.Ref.URL) + len(r.Ref.Text)
+	for _, o := range r.Owner {
+		n += len(o.URL) + len(link{Text: o.Text}.Shown()) + len(o.Label)
 	}
-	return printer.PrintScript(language, code, most)
+	for i := range r.Assets {
+		n += r.Assets[i].taken()
+	}
+	if r.Spent != nil {
+		n += len(r.Spent.URL) + len(r.Spent.Text) + len(r.Height.URL)
+	}
+	return n
 }
 
-// spentScript returns the script that the address of an output stands for; nil: it has none.
-func (v *visit) spentScript(o *query.OutputAnswer) []byte {
-	chain, ok := v.chain.Model.(model.Scripter)
-	address, is := o.Keys["address"].(string)
-	if !ok || !is {
-		return nil
+// taken returns the characters of an asset in a list, approximately.
+func (e *assetAmount) taken() int {
+	if e.Name != "" {
+		return assetMarkup + len(e.URL) + len(e.Name)
 	}
-	script, _ := chain.AddressScript(address) // nil for an address without a script
-	return script
-}
-
-// scriptReads is the number of outputs in which a page looks for the scripts of redeemers.
-const scriptReads = 10
-
-// findScripts adds the scripts of redeemers that are in outputs, first in outputs that the transaction reads, then in
-// outputs that it spends.
-func (v *visit) findScripts(d *details.Writer, a *query.TxAnswer) error {
-	missing := d.Known(a)
-	outputs := slices.Clone(a.ReferenceInputs)
-	for i := range a.Inputs {
-		if len(missing) == 0 || len(outputs) > scriptReads {
-			break
-		}
-		outputs = append(outputs, model.OutputReference{Tx: a.Inputs[i].Output.Tx, Index: a.Inputs[i].Output.Index})
-	}
-	for _, ref := range outputs[:min(len(outputs), scriptReads)] {
-		if len(missing) == 0 {
-			break
-		}
-		text := query.OutputRef(ref.Tx, ref.Index)
-		o, err := v.Output(v.ctx, text)
-		if kind, _ := model.KindOf(err); kind == model.NotFound {
-			continue // an output that no block has, of a transaction whose scripts failed
-		}
-		if err != nil {
-			return err
-		}
-		if o.OutputDetails != nil && o.ScriptRef != nil {
-			d.Add(o.ScriptRef, text)
-			missing = slices.DeleteFunc(missing, func(hash string) bool { return hash == o.ScriptRef.Hash })
-		}
-	}
-	return nil
+	return assetMarkup + len(e.URL) + len(e.Text)
 }
 
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
@@ -295,22 +321,17 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 		if err != nil {
 			return row, err
 		}
+		if n.room -= entry.taken(); n.room < 0 {
+			row.More = len(o.Assets) - i
+			break
+		}
 		if e.Action == "mint" {
 			entry.Action = "minted"
 		}
 		row.Assets = append(row.Assets, entry)
 	}
 	if n.most == rowAssets { // a list
-		for i := range row.Owner {
-			o := &row.Owner[i]
-			if len(o.Text) <= ownerLong {
-				continue
-			}
-			o.Text = format.Abbreviate(o.Text, ownerLong/2, nameEnds)
-			if n.room -= len(o.URL); n.room < 0 {
-				o.URL = row.Ref.URL // the page of the output has the link
-			}
-		}
+		row.Owner = v.listed(row.Owner, row.Ref.URL)
 	}
 	switch {
 	case o.SpentBy == nil:

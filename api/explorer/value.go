@@ -12,11 +12,11 @@ import (
 	"birthmark/model"
 )
 
-// valueRows is the number of outputs and transactions per page.
-var valueRows = 25
+// valueRows is the number of outputs and transactions per page, and overviewRows that of a page with both.
+var valueRows, overviewRows = 25, 15
 
 const (
-	valueAssets = 40 // assets per page
+	valueAssets = 20 // assets per page
 	movedAssets = 5  // assets per transaction in a history
 	// valueOutputs is how many outputs of a value a page reads at most if the index lacks an option.
 	valueOutputs = 100_000
@@ -135,7 +135,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	selected, err := v.filter()
+	selected, err := v.filter(index, value)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +176,9 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if after := v.query("history"); after != "" || when.Set() || selected.Set() {
 		b.Part = "history"
+		if p.JSON != "" && v.hidden == "" {
+			p.JSON = b.apiQuery(v.api("history", index, value))
+		}
 		if err := cmp.Or(r.forms(), r.history(cursorOf(after))); err != nil || after != "" {
 			return p, err
 		}

@@ -39,7 +39,7 @@ func (r *valueReader) chart() error {
 	if _, code := model.KindOf(err); code == "empty_range" { // the chain has no block in the period
 		return nil
 	}
-	if b.Period.Set() && b.CSVRows == "" && err == nil && !late && (a.Whole || a.Within > 0) {
+	if b.Period.Set() && !b.Filter.Set() && b.CSVRows == "" && err == nil && !late && (a.Whole || a.Within > 0) {
 		if b.CSVRows = humanize.Plural(a.Within, "transaction"); !a.Whole {
 			b.CSVRows = "more than " + b.CSVRows
 		}

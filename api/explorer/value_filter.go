@@ -5,16 +5,10 @@ import (
 	"net/url"
 	"slices"
 
-	"birthmark/api/explorer/format"
 	"birthmark/core/query"
+	"birthmark/core/query/search"
 	"birthmark/internal/humanize"
 	"birthmark/model"
-)
-
-// Directions of transactions in a filter.
-const (
-	received = "received"
-	sent     = "sent"
 )
 
 // filterBatch is how many transactions a page with a filter reads at once, and filterMost how many in total.
@@ -22,29 +16,70 @@ var filterBatch, filterMost = 100, 2000
 
 // filter is the transactions of a history that a visitor selected, in addition to the period.
 type filter struct {
-	Direction string // received or sent; empty: both
-	Asset     string // an id; empty: all
+	query.HistoryFilter
+	Text string // of the form: an id, a fingerprint or a name of an asset
 }
 
-// filter returns the filter in the query of the page.
-func (v *visit) filter() (f filter, err error) {
-	f = filter{v.query("direction"), v.query("asset")}
-	if f.Direction != "" && f.Direction != received && f.Direction != sent {
-		return f, model.Errorf(model.Usage, "bad_value", "direction %q: expected %s or %s", f.Direction, received, sent)
+// filter returns the filter in the query of the page of a value.
+func (v *visit) filter(index, value string) (f filter, err error) {
+	f.Direction, f.Text = v.query("direction"), search.Clean(v.query("asset"))
+	if f.Direction != "" && f.Direction != query.Received && f.Direction != query.Sent {
+		return f, model.Errorf(model.Usage, "bad_value", "direction %q: expected %s or %s", f.Direction, query.Received, query.Sent)
 	}
-	if f.Asset == "" {
+	if f.Text == "" {
 		return f, nil
 	}
-	a, err := v.Asset(v.ctx, f.Asset)
-	if err != nil {
+	a, err := v.Asset(v.ctx, f.Text)
+	if err == nil {
+		f.Asset, f.Text = a.Asset, a.Asset
+		return f, nil
+	}
+	if kind, _ := model.KindOf(err); kind != model.NotFound && kind != model.Usage {
 		return f, err
 	}
-	f.Asset = a.Asset
-	return f, nil
+	f.Asset, err = v.assetNamed(f.Text, index, value)
+	return f, err
 }
 
-// Set reports whether the filter leaves out transactions.
-func (f filter) Set() bool { return f != filter{} }
+// assetNamed returns the id of the asset with a name. If there are several, it is the one that the value holds or held.
+func (v *visit) assetNamed(name, index, value string) (string, error) {
+	found, err := search.Of(v.ctx, v.Queries, v.chain.Model, name, nil)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, r := range found.Results {
+		if r.Type == search.Asset {
+			ids = append(ids, r.Value)
+		}
+	}
+	if len(ids) == 0 {
+		return "", model.Errorf(model.NotFound, "unknown_asset", "no asset has the id or name %q", name)
+	}
+	if len(ids) > 1 {
+		var held []string
+		_, err := v.patiently(func(ctx context.Context) error {
+			b, err := v.Balance(ctx, index, value)
+			if err != nil {
+				return err
+			}
+			for _, a := range b.Assets {
+				if slices.Contains(ids, a.Asset) {
+					held = append(held, a.Asset)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+		if len(held) != 1 {
+			return "", model.Errorf(model.Usage, "bad_value", "asset %q: %d assets have this name: expected an id", name, len(ids))
+		}
+		ids = held
+	}
+	return ids[0], nil
+}
 
 // addTo adds the filter to the query of a URL.
 func (f filter) addTo(q url.Values) {
@@ -54,21 +89,6 @@ func (f filter) addTo(q url.Values) {
 	if f.Asset != "" {
 		q.Set("asset", f.Asset)
 	}
-}
-
-// Has reports whether a transaction is selected: whether it changed the balance of the coin, or of the asset, in the
-// direction of the filter.
-func (f filter) Has(t *query.HistoryTxAnswer) bool {
-	in, out := t.Received, t.Sent
-	if f.Asset != "" {
-		i := slices.IndexFunc(t.Assets, func(a query.HistoryAssetAnswer) bool { return a.Asset == f.Asset })
-		if i < 0 {
-			return false
-		}
-		in, out = t.Assets[i].Received, t.Assets[i].Sent
-	}
-	change := format.Integer(in).Cmp(format.Integer(out))
-	return f.Direction == "" || f.Direction == received && change > 0 || f.Direction == sent && change < 0
 }
 
 // listQuery returns the period and the filter as the query of a URL.
@@ -126,6 +146,8 @@ func (r *valueReader) filtered(after string) (*query.HistoryAnswer, error) {
 const (
 	partyReads = 30 // inputs and outputs of a transaction in which a page looks for its parties
 	partyShown = 2
+
+	partyMarkup = 60 // characters of markup of a party
 )
 
 // parties are the other values in a transaction that a value received from or sent to.
@@ -154,6 +176,7 @@ func (r *valueReader) addParties(rows []movementRow) error {
 	if late || err != nil {
 		return err
 	}
+	room := r.assetsRoom()
 	for i := range rows {
 		p := parties{To: rows[i].Change.Sign == "-"}
 		values, more := all[i].Spent, all[i].MoreSpent
@@ -162,8 +185,14 @@ func (r *valueReader) addParties(rows []movementRow) error {
 		}
 		own := []string{r.value, r.chain.Model.Traits().FeeAddress}
 		values = slices.DeleteFunc(values, func(value string) bool { return slices.Contains(own, value) })
-		p.More, p.Also = max(0, len(values)-partyShown), more
-		p.Shown = r.owners(r.index.Name, values[:len(values)-p.More])
+		p.Also = more
+		for _, o := range r.listed(r.owners(r.index.Name, values[:min(len(values), partyShown)]), "") {
+			if room -= len(o.URL) + len(o.Text) + partyMarkup; room < 0 {
+				break
+			}
+			p.Shown = append(p.Shown, o)
+		}
+		p.More = len(values) - len(p.Shown)
 		rows[i].Parties = p
 	}
 	return nil

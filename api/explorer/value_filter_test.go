@@ -1,7 +1,9 @@
 package explorer
 
 import (
+	"encoding/csv"
 	"fmt"
+	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
+	"birthmark/model"
 	"birthmark/model/modeltest"
 )
 
@@ -44,9 +47,9 @@ func TestFilteredHistoriesAreComplete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		filters := []filter{{Direction: received}, {Direction: sent}}
+		filters := []query.HistoryFilter{{Direction: query.Received}, {Direction: query.Sent}}
 		for _, a := range value.Assets {
-			filters = append(filters, filter{Asset: a.Asset}, filter{Direction: sent, Asset: a.Asset})
+			filters = append(filters, query.HistoryFilter{Asset: a.Asset}, query.HistoryFilter{Direction: query.Sent, Asset: a.Asset})
 		}
 		for _, f := range filters[:min(len(filters), 8)] {
 			valueRows, filterBatch, filterMost = 1+rng.IntN(5), 1+rng.IntN(7), 1+rng.IntN(20)
@@ -63,6 +66,13 @@ func TestFilteredHistoriesAreComplete(t *testing.T) {
 				}
 				got = append(got, rows...)
 			}
+			list := fmt.Sprintf("/made-up/address/%s/history.csv?direction=%s&asset=%s", value.Value, f.Direction, f.Asset)
+			if f.Direction == "" {
+				list = strings.Replace(list, "direction=&", "", 1)
+			}
+			if file := hashesOf(t, h, strings.TrimSuffix(list, "&asset=")); !slices.Equal(file, want) {
+				t.Errorf("%s has %v, expected %v", list, file, want)
+			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%+v, pages of %d, reads of %d: %v, expected %v", f, valueRows, filterBatch, got, want)
 			}
@@ -72,14 +82,52 @@ func TestFilteredHistoriesAreComplete(t *testing.T) {
 		read(t, h, path+"?direction=&asset=&from=", http.StatusOK).has(t, "Unspent outputs")
 		d := read(t, h, path+"?direction=sent&from=1971-01-01&to=1971-01-02", http.StatusOK)
 		d.has(t, "No such transactions", "Whole history")
-		if strings.Contains(d.section("history"), "CSV") {
-			t.Errorf("%s has a file of all transactions", d.path)
+		if file := path + "/history.csv?direction=sent&from=1971-01-01&to=1971-01-02"; d.count(file) != 1 {
+			t.Errorf("%s has no link to %s", d.path, file)
 		}
 	})
 }
 
-// naiveHas is [filter.Has] in another way.
-func naiveHas(f filter, t *query.HistoryTxAnswer) bool {
+// hashesOf returns the transactions of a CSV file.
+func hashesOf(t *testing.T, h http.Handler, path string) (hashes []string) {
+	t.Helper()
+	rows, err := csv.NewReader(ask(t, h, path).Body).ReadAll()
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("%s: %d rows, %v", path, len(rows), err)
+	}
+	at := slices.Index(rows[0], "hash")
+	for _, row := range rows[1:] {
+		hashes = append(hashes, row[at])
+	}
+	return hashes
+}
+
+// The filter of a history accepts the name of an asset. If several assets have it, it is the one that the value holds.
+func TestFiltersAcceptNamesOfAssets(t *testing.T) {
+	one, other, same := []byte("asset one"), []byte("asset two"), []byte("same")
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})
+	out := outputs(30, 20)
+	out[0].Assets = []model.Asset{{ID: one, Amount: 7}, {ID: same, Amount: 1}}
+	out[1].Assets = []model.Asset{{ID: other, Amount: 9}}
+	named := func(id []byte, n int64, name string) model.Mint {
+		return model.Mint{Asset: id, Amount: big.NewInt(n), Info: []byte(name)}
+	}
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)}, model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: out,
+		Mints: []model.Mint{named(one, 7, "GOLD"), named(other, 9, "GOLD"), named(same, 1, "SILVER")}})
+	h := explorerOf(t, chainOf("made-up", variant(t, byHand, []*model.Block{first, second}), nil))
+	hash := second.Txs[1].Hash.String()
+	for name, want := range map[string]int{"SILVER": 1, "silver": 1, "GOLD": 1, fmt.Sprintf("%x", one): 1} {
+		d := read(t, h, "/made-up/address/a000001?asset="+name, http.StatusOK)
+		if n := len(historyOf(d)); n != want || d.count("/made-up/tx/"+hash) == 0 {
+			t.Errorf("%s: %d transactions, expected %d", d.path, n, want)
+		}
+	}
+	read(t, h, "/made-up/address/a000001?asset=LEAD", http.StatusNotFound)
+	read(t, h, "/made-up/address/a000101?asset=SILVER", http.StatusOK).has(t, "No such transactions")
+}
+
+// naiveHas is [query.HistoryFilter.Has] in another way.
+func naiveHas(f query.HistoryFilter, t *query.HistoryTxAnswer) bool {
 	sums := map[string][2]string{"": {t.Received, t.Sent}}
 	for _, a := range t.Assets {
 		sums[a.Asset] = [2]string{a.Received, a.Sent}
@@ -90,7 +138,7 @@ func naiveHas(f filter, t *query.HistoryTxAnswer) bool {
 	}
 	in, out := format.Integer(sum[0]), format.Integer(sum[1])
 	sign := in.Sub(in, out).Sign()
-	return map[string]bool{"": true, received: sign == 1, sent: sign == -1}[f.Direction]
+	return map[string]bool{"": true, query.Received: sign == 1, query.Sent: sign == -1}[f.Direction]
 }
 
 // The row of a transaction names others in it: the recipients if the value sent more than it received, otherwise the

@@ -52,12 +52,29 @@ func (p period) values() url.Values {
 	return q
 }
 
+// listParameters are the parameters of /v1 for those of a history.
+var listParameters = map[string]string{"from": "time_from", "to": "time_to", "after": "after", "direction": "direction", "asset": "asset"}
+
+// apiQuery adds the period and the filter to the path of the history in /v1.
+func (b *valueBody) apiQuery(path string) string {
+	q := b.Period.values()
+	b.Filter.addTo(q)
+	to := url.Values{}
+	for name := range q {
+		to.Set(listParameters[name], q.Get(name))
+	}
+	if len(to) == 0 {
+		return path
+	}
+	return path + "?" + to.Encode()
+}
+
 // historyCSV serves the whole history of a value as a CSV file, newest first: /v1 streams it.
 func (s *site) historyCSV(chain *served.Chain) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		index := cmp.Or(r.PathValue("index"), "address")
 		given, q := r.URL.Query(), url.Values{"order": {"desc"}}
-		for name, of := range map[string]string{"from": "time_from", "to": "time_to", "after": "after"} {
+		for name, of := range listParameters {
 			if text := given.Get(name); text != "" {
 				q.Set(of, text)
 			}

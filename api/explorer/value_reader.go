@@ -27,6 +27,22 @@ type valueReader struct {
 	recent *query.HistoryAnswer // newest transactions; nil: unknown
 }
 
+// rows is the number of rows of a list.
+func (r *valueReader) rows() int {
+	if r.body.Part == "" {
+		return min(valueRows, overviewRows)
+	}
+	return valueRows
+}
+
+// assetsRoom is the number of characters of the assets of a list.
+func (r *valueReader) assetsRoom() int {
+	if r.body.Part == "" {
+		return rowAssetsRoom / 2
+	}
+	return wholeAssetsRoom
+}
+
 func (r *valueReader) keeps(option string) bool { return slices.Contains(r.index.Keeps, option) }
 
 // patience is the time limit for a part of a page.
@@ -138,7 +154,7 @@ func (r *valueReader) outputs(after string) error {
 	b.Unsifted = !all && !b.Unspent
 	if b.Unspent {
 		late, err := r.kept("unspent", func(ctx context.Context) (err error) {
-			answer, err = r.Find(ctx, r.index.Name, r.value, query.Terms{Unspent: true}, query.Page{Limit: valueRows, After: after, Descending: true})
+			answer, err = r.Find(ctx, r.index.Name, r.value, query.Terms{Unspent: true}, query.Page{Limit: r.rows(), After: after, Descending: true})
 			return err
 		})
 		if err != nil {
@@ -150,9 +166,10 @@ func (r *valueReader) outputs(after string) error {
 			}
 			b.Unspent, b.Unsifted, answer = false, true, r.newest
 		}
-	} else if after != "" {
+	}
+	if !b.Unspent && (after != "" || len(answer.Outputs) > r.rows()) {
 		var err error
-		if answer, err = r.Find(r.ctx, r.index.Name, r.value, query.Terms{}, query.Page{Limit: valueRows, After: after, Descending: true}); err != nil {
+		if answer, err = r.Find(r.ctx, r.index.Name, r.value, query.Terms{}, query.Page{Limit: r.rows(), After: after, Descending: true}); err != nil {
 			return err
 		}
 	}
@@ -167,6 +184,7 @@ func (r *valueReader) outputs(after string) error {
 	}
 	b.OutPager = partPager(base, query, "outputs", after, answer.Next)
 	n := r.naming()
+	n.room = r.assetsRoom()
 	for i := range answer.Outputs {
 		row, err := r.outputRow(&answer.Outputs[i], n)
 		if err != nil {
@@ -182,7 +200,7 @@ func (r *valueReader) outputs(after string) error {
 func (r *valueReader) history(after string) error {
 	b := r.body
 	read := func(after string) (*query.HistoryAnswer, error) {
-		return r.movements(query.Page{Limit: valueRows, After: after, Descending: true})
+		return r.movements(query.Page{Limit: r.rows(), After: after, Descending: true})
 	}
 	if b.Filter.Set() {
 		read = r.filtered
@@ -196,16 +214,17 @@ func (r *valueReader) history(after string) error {
 		return nil
 	}
 	b.Pager = partPager(b.Whole.URL, b.listQuery(), "history", after, a.Next)
-	if r.site.API != nil && !b.Filter.Set() { // the file is the whole history of the period
+	if r.site.API != nil { // the file is the whole list, not the page
 		b.CSV = b.Whole.URL + "/history.csv"
-		if q := b.Period.values(); len(q) > 0 {
-			b.CSV += "?" + q.Encode()
+		if q := b.listQuery(); q != "" {
+			b.CSV += "?" + q
 		}
 		if err := r.countRows(a, after); err != nil {
 			return err
 		}
 	}
 	n := r.naming()
+	n.room = r.assetsRoom()
 	b.Running = len(a.Txs) > 0 && a.Txs[0].Balance != ""
 	for _, t := range a.Txs {
 		received, sent := format.Integer(t.Received), format.Integer(t.Sent)
@@ -223,7 +242,7 @@ func (r *valueReader) history(after string) error {
 			if change.Sign() == 0 {
 				continue
 			}
-			if len(row.Moved) == movedAssets {
+			if len(row.Moved) == movedAssets || n.room <= 0 {
 				row.More++
 				continue
 			}
@@ -231,6 +250,7 @@ func (r *valueReader) history(after string) error {
 			if err != nil {
 				return err
 			}
+			n.room -= entry.taken()
 			if change.Sign() > 0 {
 				entry.Amount.Sign = "+"
 			}
@@ -246,9 +266,9 @@ func (r *valueReader) history(after string) error {
 func (r *valueReader) countRows(first *query.HistoryAnswer, after string) error {
 	b := r.body
 	switch all := b.Holds; {
-	case after == "" && first.Next == nil:
+	case after == "" && first.Next == nil && b.Searched == "":
 		b.CSVRows = humanize.Plural(len(first.Txs), "transaction")
-	case b.Period.Set():
+	case b.Period.Set() || b.Filter.Set():
 	case all == nil && r.keeps("balance"):
 		var err error
 		if all, err = r.Balance(r.ctx, r.index.Name, r.value); err != nil {

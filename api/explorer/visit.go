@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"birthmark/api/explorer/format"
 	"birthmark/api/served"
 	"birthmark/core/meter"
 	"birthmark/core/pending"
@@ -33,6 +34,7 @@ type visit struct {
 	hidden string    // the value that is hidden in the path of the page
 	fault  error     // of a read whose caller cannot return it; the page fails
 	now    time.Time // truncated to the minute, so that ages on a page change once a minute
+	long   int       // characters of the paths of long values in the lists of the page
 
 	overlay *pending.Overlay // for the tip of the snapshot; nil: the chain has no mempool
 }
@@ -258,6 +260,31 @@ func (v *visit) ValueLink(index, value string) link {
 		return link{v.URL("address", value), value}
 	}
 	return link{v.URL("index", index, value), value}
+}
+
+const (
+	longValue = 200    // characters of a value in a list, in which a longer one is shown in part
+	longRoom  = 20_000 // characters of the paths of such values on a page
+)
+
+// Listed shortens a link to a long value, for a list. If the page has many of them, the path becomes the given one.
+func (v *visit) Listed(l link, instead string) link {
+	if len(l.Text) <= longValue {
+		return l
+	}
+	l.Text = format.Abbreviate(l.Text, longValue/2, nameEnds)
+	if v.long += len(l.URL); v.long > longRoom {
+		l.URL = instead
+	}
+	return l
+}
+
+// listed shortens the values in a row of a list, of whose output the path is given.
+func (v *visit) listed(values []ownerLink, output string) []ownerLink {
+	for i := range values {
+		values[i].link = v.Listed(values[i].link, output)
+	}
+	return values
 }
 
 func (v *visit) AssetLink(id string) link { return link{v.URL("asset", id), id} }

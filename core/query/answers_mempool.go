@@ -162,6 +162,27 @@ type MempoolRestAnswer struct {
 	Fees    string `json:"fees"`
 }
 
+// BlockComparisonAnswer compares a block with the first projected block of the mempool just before the block arrived.
+type BlockComparisonAnswer struct {
+	Block    PointAnswer          `json:"block"`
+	Expected ProjectedBlockAnswer `json:"expected"`
+	Both     MempoolRestAnswer    `json:"both"`    // transactions of the projected block that the block has
+	Missing  MempoolRestAnswer    `json:"missing"` // transactions of the projected block that the block lacks
+	Added    MempoolRestAnswer    `json:"added"`   // transactions of the mempool that the block has, and the projected block lacks
+	Unknown  int                  `json:"unknown"` // transactions of the block that the mempool lacked, with the coinbase
+
+	MissingTxs []ComparedTxAnswer `json:"missing_txs"` // those with the highest fees, at most 10
+	AddedTxs   []ComparedTxAnswer `json:"added_txs"`   // those with the highest fees, at most 10
+}
+
+// ComparedTxAnswer is a transaction that only one of two compared blocks has.
+type ComparedTxAnswer struct {
+	Hash  string  `json:"hash"`
+	Fee   string  `json:"fee"`
+	Rate  float64 `json:"rate"`            // per virtual byte, of its package in the projected blocks
+	Block *int    `json:"block,omitempty"` // its projected block, from 0; absent: it was after all of them
+}
+
 // FeeRatesAnswer is the transactions of a range of fee rates: from that of the previous range down to FeeRate.
 type FeeRatesAnswer struct {
 	FeeRate float64 `json:"fee_rate"` // per virtual byte

@@ -65,7 +65,7 @@ func (a Axis) label(v float64) string {
 }
 
 const (
-	listed  = 60 // points of a table at most
+	listed  = 30 // points of a table at most
 	height  = 168
 	plot    = 140   // height of the part with the shapes
 	above   = 8     // that part

@@ -177,7 +177,7 @@ func TestTableHasASampleOfThePoints(t *testing.T) {
 	if len(page) > 32<<10 {
 		t.Errorf("%d bytes of %d points", len(page), len(c.Points))
 	}
-	if !strings.Contains(string(page), "60 of the 1000 figures") || strings.Count(string(page), "<tr>") != 61 {
+	if !strings.Contains(string(page), "30 of the 1000 figures") || strings.Count(string(page), "<tr>") != 31 {
 		t.Error("the table does not report that it is a sample")
 	}
 }

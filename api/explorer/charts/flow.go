@@ -17,15 +17,15 @@ type Flow struct {
 
 // Stream is one ribbon.
 type Stream struct {
-	Class          string // in, spent, unspent, fee, other
-	URL            string // of the output, or of the list with the grouped outputs
-	Amount, Name   string
-	Ribbon         string // a path
-	Bar            rect
-	TextX          Length
-	Anchor         string
-	AmountY, NameY Length
-	Whole          string // full name
+	Class        string // in, spent, unspent, fee, other
+	URL          string // of the output, or of the list with the grouped outputs
+	Amount, Name string
+	Ribbon       string // a path
+	Bar          rect
+	TextX        Length
+	Anchor       string
+	AmountY      Length // the name is in a line below it
+	Whole        string // full name
 }
 
 // FlowPart is one ribbon and its amount.
@@ -124,7 +124,7 @@ func (f *Flow) side(side *FlowSide, mirrored bool) {
 			to, inner+p.thick, bend, inner+p.thick, bend, top+p.thick, from, top+p.thick)
 		s.Bar = rect{min(x(bar), from), top, flowBar, p.thick}
 		s.TextX, s.Anchor = x(flowColumn), anchor
-		s.AmountY, s.NameY = middle-4, middle+13
+		s.AmountY = middle - 4
 		f.Streams = append(f.Streams, s)
 		y, inner = y+p.slot(), inner+p.thick
 	}

@@ -109,16 +109,18 @@ func (c *Chart) line(y func(float64) int) string {
 		return fmt.Sprintf("M0 %dH%d", y(last.Y), wide)
 	}
 	var path strings.Builder
+	beforeX, beforeY := 0, 0
 	for i, p := range c.Points {
-		x := translate(p.X, first.X, last.X, wide)
+		x, y := translate(p.X, first.X, last.X, wide), y(p.Y)
 		switch {
 		case i == 0:
-			fmt.Fprintf(&path, "M%d %d", x, y(p.Y))
-		case c.Kind == Steps:
-			fmt.Fprintf(&path, "H%dV%d", x, y(p.Y))
+			fmt.Fprintf(&path, "M%d %d", x, y)
+		case c.Kind == Steps: // relative coordinates are shorter
+			fmt.Fprintf(&path, "h%dv%d", x-beforeX, y-beforeY)
 		default:
-			fmt.Fprintf(&path, "L%d %d", x, y(p.Y))
+			fmt.Fprintf(&path, "l%d %d", x-beforeX, y-beforeY)
 		}
+		beforeX, beforeY = x, y
 	}
 	return path.String()
 }

@@ -23,16 +23,23 @@ func QR(text, label string) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	var path strings.Builder
+	var path strings.Builder // a line of width 1 through each row, whose middle is at .5
 	for y := range code.Size {
+		end := -1 // of the last part of the row
 		for x := 0; x < code.Size; x++ {
 			from := x
 			for x < code.Size && code.Black(x, y) {
 				x++
 			}
-			if x > from {
-				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", from, y, x-from, x-from)
+			switch {
+			case x == from:
+				continue
+			case end < 0:
+				fmt.Fprintf(&path, "M%d %d.5h%d", from, y, x-from)
+			default:
+				fmt.Fprintf(&path, "m%d 0h%d", from-end, x-from)
 			}
+			end = x
 		}
 	}
 	size := code.Size + 2*quietZone

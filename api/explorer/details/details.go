@@ -24,19 +24,33 @@ type Field struct {
 }
 
 const (
-	maxField   = 2000      // characters of a field that a page shows
-	maxWitness = 20        // witness items of an input that a page shows
-	room       = 24 * 1024 // characters of all details on a page with their markup, so that it stays small
-	fieldRoom  = 60        // characters of markup of a field
+	maxWitness = 20       // witness items of an input that a page shows
+	room       = 8 * 1024 // characters of the details on a page that has other lists, unless [Writer.Within] sets it
+	fieldRoom  = 70       // characters of markup of a field
+	itemRoom   = 90       // characters of markup of an entry of a section
 )
+
+// Characters of parts of the details: of pages with other lists, and of pages that have nothing else.
+var (
+	short = limits{field: 2000, script: 1500, tree: 8 * 1024, items: 20}
+	whole = limits{field: 16 * 1024, script: 16 * 1024, tree: 24 * 1024, items: 100}
+)
+
+type limits struct {
+	field, script, tree int
+	items               int // entries of a section
+}
 
 // Writer writes the details of a page, up to a number of characters.
 type Writer struct {
 	Links
 	Fee     string            // of the transaction; empty: unknown
 	Scripts map[string]Script // that redeemers are for, by hash
-	left    int
-	most    int // characters of a script's text
+	More    string            // path of the page with all of the details that are written next; empty: there is none
+	limits
+	left      int
+	full      bool // something is missing because the page has no room
+	shortened bool // something is shorter than it is
 }
 
 // Script describes a script and its place.
@@ -66,12 +80,58 @@ type Links struct {
 }
 
 // New returns the writer of a page.
-func New(l Links) *Writer { return &Writer{Links: l, left: room, most: scriptRoom} }
+func New(l Links) *Writer { return &Writer{Links: l, left: room, limits: short} }
 
-// Whole makes the writer one of a page of one output, which has room for all of a script.
-func (d *Writer) Whole() *Writer {
-	d.most = wholeRoom
+// Within sets the number of characters of the details with their markup.
+func (d *Writer) Within(room int) *Writer {
+	d.left, d.full, d.shortened = room, false, false
 	return d
+}
+
+// Whole sets the limits of the parts to those of a page that has nothing else, such as the page of an output.
+func (d *Writer) Whole() *Writer {
+	d.limits = whole
+	return d
+}
+
+// Fitting returns the fields that write makes, or none if the page has no room for them. The last field is a link to all
+// details if some are shortened.
+func (d *Writer) Fitting(write func() []Field) (fields []Field, fit bool) {
+	left := d.left
+	d.full, d.shortened = false, false
+	if fields = write(); d.full || d.left < 0 && len(fields) > 0 {
+		d.left = left
+		return nil, false
+	}
+	if d.shortened && d.More != "" {
+		fields = append(fields, d.more())
+	}
+	return fields, true
+}
+
+// Shortened reports whether something that was written since [Writer.Within] is missing or shorter than it is.
+func (d *Writer) Shortened() bool { return d.shortened }
+
+// more returns the field in place of missing ones.
+func (d *Writer) more() Field {
+	if d.More == "" {
+		return Field{Name: "more", Text: "see this page as JSON"}
+	}
+	return Field{Name: "more", Text: "all details", URL: d.More}
+}
+
+// rest returns the room of a part that has at most a number of characters.
+func (d *Writer) rest(most int) int {
+	if d.left >= most {
+		return most
+	}
+	return max(0, d.left)
+}
+
+// cut records that a part is shortened because of its limit, or because the page has no room.
+func (d *Writer) cut(most int) {
+	d.shortened = true
+	d.full = d.full || d.left < most
 }
 
 // Field appends a field, shortened if it is long; without text it appends nothing.
@@ -79,24 +139,38 @@ func (d *Writer) Field(fields []Field, name, text string) []Field {
 	if text == "" {
 		return fields
 	}
-	most := min(maxField, d.left)
-	if most <= 0 {
+	most := d.rest(d.field)
+	if most == 0 {
+		d.cut(1)
 		if n := len(fields); n == 0 || fields[n-1].Name != "more" {
-			fields = append(fields, Field{Name: "more", Text: "see this page as JSON"})
+			fields = append(fields, d.more())
 		}
 		return fields
 	}
 	if len(text) > most {
+		d.cut(d.field)
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	d.left -= len(name) + len(text) + fieldRoom
+	d.left -= len(name) + escaped(text) + fieldRoom
 	return append(fields, Field{Name: name, Text: text})
+}
+
+// escaped returns the number of characters of a text in HTML.
+func escaped(text string) (n int) {
+	for i := range len(text) {
+		switch text[i] {
+		case '<', '>', '&', '"', '\'', '+':
+			n += len("&#34;") - 1
+		}
+	}
+	return n + len(text)
 }
 
 // Link appends a field with a link to its page.
 func (d *Writer) Link(fields []Field, name, text, url string) []Field {
 	n := len(fields)
 	if fields = d.Field(fields, name, text); len(fields) > n && fields[n].Text == text {
+		d.left -= len(url)
 		fields[n].URL = url
 	}
 	return fields
@@ -134,6 +208,7 @@ func (d *Writer) InputFields(in *query.InputAnswer, redeemers []model.Redeemer) 
 	fields = d.inner(fields, in)
 	for i, item := range in.Witness {
 		if i == maxWitness {
+			d.shortened = true
 			return d.Field(fields, "witness", humanize.Count(len(in.Witness)-i)+" more items")
 		}
 		fields = d.Field(fields, "witness "+humanize.Count(i), item)

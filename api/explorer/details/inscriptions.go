@@ -35,7 +35,7 @@ func mediaType(in *model.Inscription) string {
 func text(in *model.Inscription) string {
 	kind := mediaType(in)
 	isText := strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "json") || kind == "image/svg+xml" || kind == ""
-	most := in.Content[:min(len(in.Content), 2*maxField)]
+	most := in.Content[:min(len(in.Content), 2*whole.field)]
 	for len(most) < len(in.Content) && len(most) > 0 && !utf8.RuneStart(in.Content[len(most)]) {
 		most = most[:len(most)-1]
 	}

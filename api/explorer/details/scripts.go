@@ -12,25 +12,20 @@ import (
 	"birthmark/model"
 )
 
-// Characters of a script's text that pages of transactions and of outputs show.
-const (
-	scriptRoom = 1500
-	wholeRoom  = 16 * 1024
-)
-
 // printed appends a script as text; without a text it appends nothing.
 func (d *Writer) printed(fields []Field, name, language, digits string) []Field {
 	if d.Print == nil || d.left <= 0 {
 		return fields
 	}
-	text, whole := d.Print(language, digits, min(d.most, d.left))
+	text, complete := d.Print(language, digits, d.rest(d.script))
 	if text == "" {
 		return fields
 	}
-	if !whole {
+	if !complete {
+		d.cut(d.script)
 		text += "\n…"
 	}
-	d.left -= len(name) + len(text) + fieldRoom
+	d.left -= len(name) + escaped(text) + fieldRoom
 	return append(fields, Field{Name: name, Text: text})
 }
 

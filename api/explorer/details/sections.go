@@ -10,9 +10,6 @@ import (
 	"birthmark/model"
 )
 
-// maxItems is the number of entries of a section that a page shows.
-const maxItems = 20
-
 // Section is a list of parts of a transaction.
 type Section struct {
 	ID, Title string
@@ -35,14 +32,17 @@ type Item struct {
 func (d *Writer) Sections(a *query.TxAnswer, inscriptions []model.Inscription) (all []Section) {
 	var now Section
 	add := func(item func() Item) { // an item that is not shown takes no room
-		if len(now.Items) == maxItems {
+		if len(now.Items) == d.items || d.left <= 0 {
+			d.shortened = true
 			now.More++
 			return
 		}
-		now.Items = append(now.Items, item())
+		i := item()
+		d.left -= itemRoom + len(i.Heading) + len(i.Text) + len(i.URL) + len(i.Content)
+		now.Items = append(now.Items, i)
 	}
 	end := func(id, title string) {
-		if len(now.Items) > 0 {
+		if len(now.Items)+now.More > 0 {
 			now.ID, now.Title = id, title
 			all = append(all, now)
 		}

@@ -29,18 +29,17 @@ const (
 	openMost  = 12  // values of a list that is shown without a click
 )
 
-// treeRoom is the room of a tree, in characters.
-const treeRoom = 8 * 1024
-
 // Tree appends a value as a tree, and a simple value as a text.
 func (d *Writer) Tree(fields []Field, name string, v any) []Field {
-	room := min(d.left, treeRoom)
+	room := d.rest(d.tree)
 	b := treeBuilder{room}
 	n := b.node("", v, 0)
 	if n.Items == nil || room <= 0 {
 		return d.Field(fields, name, n.Text)
 	}
-	d.left -= room - b.left
+	if d.left -= room - b.left; b.left <= 0 {
+		d.cut(d.tree)
+	}
 	return append(fields, Field{Name: name, Tree: &n})
 }
 
@@ -53,12 +52,12 @@ func (b *treeBuilder) node(name string, v any, depth int) Node {
 	}
 	n := Node{Name: name}
 	entries, total, kind, text := parts(v)
-	b.left -= len(name) + nodeRoom
+	b.left -= escaped(name) + nodeRoom
 	if kind == "" {
-		if len(text) > maxField {
-			text = strings.ToValidUTF8(text[:maxField], "") + "…"
+		if len(text) > short.field {
+			text = strings.ToValidUTF8(text[:short.field], "") + "…"
 		}
-		b.left -= len(text)
+		b.left -= escaped(text)
 		n.Text = text
 		return n
 	}
