@@ -20,10 +20,10 @@ func mempool(r *request) answer {
 		r.CacheFor(shortly)
 		bins, last := []bin{}, bin{}
 		for rate := range v.MempoolRates() {
-			if last.size > binSize && float(rate.PerVByte) != last.rate {
+			if last.size > binSize && script.Float(rate.PerVByte) != last.rate {
 				bins, last = append(bins, last), bin{}
 			}
-			last.size, last.rate = last.size+rate.VSize, float(rate.PerVByte)
+			last.size, last.rate = last.size+rate.VSize, script.Float(rate.PerVByte)
 		}
 		if last.size > 0 {
 			bins = append(bins, last)

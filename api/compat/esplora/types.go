@@ -1,7 +1,6 @@
 package esplora
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -27,7 +26,7 @@ type blockValue struct {
 	MedianTime int64        `json:"mediantime"`
 	Nonce      uint32       `json:"nonce"`
 	Bits       uint32       `json:"bits"`
-	Difficulty float        `json:"difficulty"`
+	Difficulty script.Float `json:"difficulty"`
 }
 
 func (p *protocol) blockOf(b *wallet.Block) any {
@@ -38,40 +37,13 @@ func (p *protocol) blockOf(b *wallet.Block) any {
 	v := &blockValue{
 		ID: script.Hash(b.Hash), Height: uint32(b.Height), Version: uint32(h.Version()), Timestamp: h.Time(),
 		TxCount: b.TxCount, Size: b.Size, Weight: b.Weight, MerkleRoot: script.Hash(h.MerkleRoot()),
-		MedianTime: b.MedianTime, Nonce: h.Nonce(), Bits: h.Bits(), Difficulty: difficulty(h.Bits()),
+		MedianTime: b.MedianTime, Nonce: h.Nonce(), Bits: h.Bits(), Difficulty: script.Difficulty(h.Bits()),
 	}
 	if parent := h.Parent(); parent != (model.Hash{}) {
 		previous := script.Hash(parent)
 		v.Previous = &previous
 	}
 	return v
-}
-
-// difficulty returns how much harder a compact target is than the easiest one of mainnet.
-func difficulty(bits uint32) float {
-	mantissa, exponent := float64(bits&0xffffff), int(bits>>24)
-	if mantissa == 0 {
-		return 0
-	}
-	return float(math.Ldexp(0xffff/mantissa, 8*(29-exponent)))
-}
-
-// float has a decimal point, also if it is whole: strict clients read 1 as an integer.
-type float float64
-
-func (f float) AppendJSON(b []byte) []byte {
-	format := byte('f')
-	if a := math.Abs(float64(f)); a != 0 && (a < 1e-5 || a >= 1e16) {
-		format = 'e'
-	}
-	start := len(b)
-	b = strconv.AppendFloat(b, float64(f), format, -1, 64)
-	for _, c := range b[start:] {
-		if c == '.' || c == 'e' {
-			return b
-		}
-	}
-	return append(b, ".0"...)
 }
 
 type blockStatusValue struct {
@@ -293,7 +265,7 @@ type mempoolValue struct {
 
 // bin is the lowest fee rate of a part of the mempool and its virtual bytes.
 type bin struct {
-	rate float
+	rate script.Float
 	size uint64
 }
 
@@ -324,7 +296,7 @@ func (f *feesValue) AppendJSON(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = append(strconv.AppendInt(append(b, '"'), int64(n), 10), `":`...)
-		b = float(rate / 1000).AppendJSON(b)
+		b = script.Float(rate / 1000).AppendJSON(b)
 	}
 	return append(b, '}')
 }

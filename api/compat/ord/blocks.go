@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
 	"birthmark/api/compat/script"
 	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
@@ -116,24 +118,28 @@ func oneTx(r *request) answer {
 		if err != nil {
 			return nil, err
 		}
-		a := &txValue{Chain: chainName(v.Network()), TxID: script.Hash(id)}
-		a.Transaction = messageTx{Version: tx.Msg.Version, LockTime: tx.Msg.LockTime, Input: []txInput{}, Output: []txOut{}}
-		for _, in := range tx.Msg.TxIn {
-			previous := outpoint{model.Hash(in.PreviousOutPoint.Hash), in.PreviousOutPoint.Index}
-			witness := []jsonappend.Hex{}
-			for _, item := range in.Witness {
-				witness = append(witness, item)
-			}
-			a.Transaction.Input = append(a.Transaction.Input, txInput{previous, in.SignatureScript, in.Sequence, witness})
-		}
-		for _, out := range tx.Msg.TxOut {
-			a.Transaction.Output = append(a.Transaction.Output, txOut{uint64(out.Value), out.PkScript})
-		}
+		a := &txValue{Chain: chainName(v.Network()), TxID: script.Hash(id), Transaction: messageTxOf(tx.Msg)}
 		if tx.Place.Confirmed {
 			a.Etching, err = v.etchingAt(tx.Place.Height, tx.Place.Position)
 		}
 		return a, err
 	}
+}
+
+func messageTxOf(tx *wire.MsgTx) *messageTx {
+	a := &messageTx{Version: tx.Version, LockTime: tx.LockTime, Input: []txInput{}, Output: []txOut{}}
+	for _, in := range tx.TxIn {
+		previous := outpoint{model.Hash(in.PreviousOutPoint.Hash), in.PreviousOutPoint.Index}
+		witness := []jsonappend.Hex{}
+		for _, item := range in.Witness {
+			witness = append(witness, item)
+		}
+		a.Input = append(a.Input, txInput{previous, in.SignatureScript, in.Sequence, witness})
+	}
+	for _, out := range tx.TxOut {
+		a.Output = append(a.Output, txOut{uint64(out.Value), out.PkScript})
+	}
+	return a
 }
 
 // status describes the server. It never had an initial sync of its own.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"birthmark/api/bounded"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
 	"birthmark/chains/bitcoin/runes"
@@ -27,7 +28,7 @@ func New(o Options) (http.Handler, error) {
 		return nil, model.Errorf(model.Usage, "bad_setting",
 			"serve.ord needs a database with runes: create one with the setting assets: runes")
 	}
-	p := &protocol{o.Chain, rules, time.Now()}
+	p := &protocol{Chain: o.Chain, rules: rules, started: time.Now(), fees: bounded.Cache[model.Hash, *blockFees]{Max: 1 << 12}}
 	return exchange.Handler(exchange.Protocol[*view]{
 		Path: o.Path, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, Error: failure, NotFound: notFound,
 	}), nil
@@ -38,6 +39,7 @@ type protocol struct {
 	*wallet.Chain
 	rules   *runes.Rules
 	started time.Time
+	fees    bounded.Cache[model.Hash, *blockFees] // by block
 }
 
 type (
@@ -68,6 +70,8 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("outputs/{address}", p.outputsOfAddress),
 		get("address/{address}", p.addressInfo),
 		get("tx/{id}", oneTx),
+		get("block/{block}", oneBlock),
+		get("blocks", listBlocks),
 		get("blockcount", blockCount),
 		get("blockheight", blockHeight),
 		get("blockhash", blockHash),
@@ -76,6 +80,7 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("r/blockheight", blockHeight),
 		get("r/blockhash", blockHashJSON),
 		get("r/blockhash/{height}", blockHashJSON),
+		get("r/blockinfo/{block}", p.blockInfo),
 		get("r/blocktime", blockTime),
 		get("r/tx/{id}", rawTx),
 		get("r/utxo/{outpoint}", outputAssets),

@@ -330,6 +330,13 @@ func TestErrors(t *testing.T) {
 	w.refuses("tx/x", "", http.StatusBadRequest, "invalid transaction id")
 	w.refuses("blockhash/4", "", http.StatusNotFound, "blockhash not found")
 	w.refuses("blockhash/x", "", http.StatusBadRequest, "invalid height")
+	for _, path := range []string{"block/", "r/blockinfo/"} {
+		w.refuses(path+"4", "", http.StatusNotFound, "block 4 not found")
+		w.refuses(path+unknown, "", http.StatusNotFound, "block "+unknown+" not found")
+		w.refuses(path+"x", "", http.StatusBadRequest, "invalid block")
+		w.refuses(path+"-1", "", http.StatusBadRequest, "invalid block")
+		w.refuses(path+strings.Repeat("zz", 32), "", http.StatusBadRequest, "invalid block hash")
+	}
 	w.refuses("nothing", "", http.StatusNotFound, "")
 	w.expect("runes", "", `{"entries":[],"more":false,"prev":null,"next":null}`)
 

@@ -179,7 +179,7 @@ type txValue struct {
 	Chain            string      `json:"chain"`
 	Etching          *string     `json:"etching"`
 	InscriptionCount uint32      `json:"inscription_count"`
-	Transaction      messageTx   `json:"transaction"`
+	Transaction      *messageTx  `json:"transaction"`
 	TxID             script.Hash `json:"txid"`
 }
 

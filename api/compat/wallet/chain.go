@@ -89,6 +89,19 @@ func (c *Chain) ScriptOfAddress(address string) ([]byte, error) {
 // Address returns the address of a script, empty if it has none.
 func (c *Chain) Address(script []byte) string { return c.scripts.ScriptAddress(script) }
 
+// Subsidy returns the amount that the block at a height may create; 0 if the coin has no schedule.
+func (c *Chain) Subsidy(height uint32) uint64 {
+	until, _, ok := c.served.Model.Supply(model.HeightPk(height))
+	if !ok {
+		return 0
+	}
+	before := uint64(0)
+	if height > 0 {
+		before, _, _ = c.served.Model.Supply(model.HeightPk(height - 1))
+	}
+	return until - before
+}
+
 // View calls fn with the current moment. The view is valid until fn returns.
 func (c *Chain) View(ctx context.Context, fn func(*View) error) error {
 	return c.served.Newest(ctx, func(qv *query.View, pool *pending.Overlay) error { return c.view(ctx, qv, pool, fn) })

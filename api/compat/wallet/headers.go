@@ -3,6 +3,7 @@ package wallet
 import (
 	"sync"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -21,8 +22,12 @@ type headerHashes struct {
 	groups []headerRoot
 }
 
-// headerRoot is the root over a complete group of headers, and the hash of the last one.
-type headerRoot struct{ root, last model.Hash }
+// headerRoot is the root over a complete group of headers, the hash of the last one, and the work of all headers up to
+// it.
+type headerRoot struct {
+	root, last model.Hash
+	work       block.Work
+}
 
 // headerRoots returns the roots of the first n groups of headers, which are complete.
 func (v *View) headerRoots(n int) ([]headerRoot, error) {
@@ -45,12 +50,15 @@ func (v *View) headerRoots(n int) ([]headerRoot, error) {
 	groups = groups[:len(groups):len(groups)] // others read the array
 	for len(groups) < n {
 		from := len(groups) * headerGroup
-		hashes, err := v.headerHashes(from, from+headerGroup)
+		hashes, work, err := v.readHeaders(from, from+headerGroup)
 		if err != nil {
 			return nil, err
 		}
+		if len(groups) > 0 {
+			work = work.Add(groups[len(groups)-1].work)
+		}
 		_, top := climb(nil, hashes, 0, headerLevels)
-		groups = append(groups, headerRoot{top[0], hashes[headerGroup-1]})
+		groups = append(groups, headerRoot{top[0], hashes[headerGroup-1], work})
 	}
 	c.mu.Lock()
 	c.groups = groups
@@ -58,18 +66,41 @@ func (v *View) headerRoots(n int) ([]headerRoot, error) {
 	return groups, nil
 }
 
-// headerHashes returns the hashes of the headers from <= height < to.
-func (v *View) headerHashes(from, to int) ([]model.Hash, error) {
-	hashes := make([]model.Hash, 0, to-from)
-	err := v.q.EachBlock(model.HeightPk(from), model.HeightPk(to), func(_ model.HeightPk, row *schema.BlockRow) error {
+// readHeaders returns the hashes of the headers from <= height < to, and their work: 0 of headers that do not have
+// Bitcoin's form.
+func (v *View) readHeaders(from, to int) (hashes []model.Hash, work block.Work, err error) {
+	hashes = make([]model.Hash, 0, to-from)
+	var bits uint32 // of the header before, which has this work
+	var each block.Work
+	err = v.q.EachBlock(model.HeightPk(from), model.HeightPk(to), func(_ model.HeightPk, row *schema.BlockRow) error {
 		hashes = append(hashes, row.Hash)
+		if len(row.Header) == headerSize {
+			if of := block.Header(row.Header).Bits(); of != bits {
+				bits, each = of, block.WorkOf(of)
+			}
+			work = work.Add(each)
+		}
 		return nil
 	})
 	if err == nil && len(hashes) != to-from {
 		err = model.Errorf(model.Internal, "internal", "%d blocks from height %d: expected %d: run check",
 			len(hashes), from, to-from)
 	}
-	return hashes, err
+	return hashes, work, err
+}
+
+// ChainWork returns the work of the headers up to a height, which is not above the tip. The headers have Bitcoin's form.
+func (v *View) ChainWork(height uint32) (block.Work, error) {
+	complete := (int(height) + 1) / headerGroup
+	groups, err := v.headerRoots(complete)
+	if err != nil {
+		return block.Work{}, err
+	}
+	_, work, err := v.readHeaders(complete*headerGroup, int(height)+1)
+	if complete > 0 {
+		work = work.Add(groups[complete-1].work)
+	}
+	return work, err
 }
 
 // HeaderProof returns the Merkle branch of the header at height, bottom-up, and the root of the tree over the hashes of
@@ -96,7 +127,7 @@ func (v *View) HeaderProof(height, checkpoint uint32) (branch []model.Hash, root
 	at := int(height) / headerGroup
 	climbGroup := func(group int) (siblings, top []model.Hash, err error) {
 		from := group * headerGroup
-		hashes, err := v.headerHashes(from, min(from+headerGroup, count))
+		hashes, _, err := v.readHeaders(from, min(from+headerGroup, count))
 		if err != nil {
 			return nil, nil, err
 		}
