@@ -186,6 +186,9 @@ func ownerSync(r *request) answer {
 				return nil, err
 			}
 		}
+		if err := v.syncUnconfirmed(s, x, owners, c.from); err != nil {
+			return nil, err
+		}
 		s.text = append(s.text, "event: done\ndata: {}\nretry: 60000\n\n"...)
 		return exchange.Appended{}, s.flush()
 	}
@@ -216,15 +219,72 @@ func (v *view) sync(s *stream, x *schema.Index, births []model.BirthPk, span set
 			}
 			at := score(uint32(t.Tx.Height()), t.Tx.TxIndex())
 			for _, o := range outputs {
-				value := syncValue{Outpoint: dottedText(o), Score: at}
-				if o.spend != nil {
-					value.SpendTxid = block.FormatHash(*o.spend)
-				}
-				text, err := json.Marshal(value)
-				if err != nil {
-					return err
-				}
-				s.text = fmt.Appendf(s.text, "data: %s\nid: %.0f\n\n", text, at)
+				s.moved(o, at)
+			}
+		}
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moved adds the event of an output that a transaction with a score creates or spends.
+func (s *stream) moved(o *stored, score float64) {
+	value := syncValue{Outpoint: dottedText(o), Score: score}
+	if o.spend != nil {
+		value.SpendTxid = block.FormatHash(*o.spend)
+	}
+	text, _ := json.Marshal(value) // it has no values that cannot be written
+	s.text = fmt.Appendf(s.text, "data: %s\nid: %.0f\n\n", text, score)
+}
+
+// syncUnconfirmed sends the changes of owners by unconfirmed transactions, whose score is the time of their arrival.
+func (v *view) syncUnconfirmed(s *stream, x *schema.Index, owners []string, from *float64) error {
+	own, arrival := map[string]bool{}, map[model.Hash]int64{}
+	var ids []model.Hash
+	for _, owner := range owners {
+		value, err := x.Parse(owner)
+		if err != nil {
+			continue
+		}
+		own["own:"+owner] = true
+		for id := range v.UnconfirmedWith(addressIndex, value) {
+			if _, found := arrival[id]; !found {
+				arrival[id], ids = v.Seen(id).UnixNano(), append(ids, id)
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b model.Hash) int {
+		return cmp.Or(cmp.Compare(arrival[a], arrival[b]), slices.Compare(a[:], b[:]))
+	})
+	for _, id := range ids {
+		tx, err := v.Tx(id)
+		if is(err, "unknown_tx") {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		outputs, err := v.unconfirmedOutputs(tx)
+		if err != nil {
+			return err
+		}
+		for i, in := range tx.Msg.TxIn {
+			prevout := &tx.Prevouts[i]
+			outputs = append(outputs, &stored{
+				id: model.Hash(in.PreviousOutPoint.Hash), index: int(in.PreviousOutPoint.Index), value: prevout.Value,
+				script: prevout.Script, spend: &tx.ID,
+			})
+		}
+		at := seen(tx)
+		for _, o := range outputs {
+			has, err := v.hasEvent(o, own)
+			if err != nil {
+				return err
+			}
+			if has && (from == nil || at >= *from) {
+				s.moved(o, at)
 			}
 		}
 		if err := s.flush(); err != nil {

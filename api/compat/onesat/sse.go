@@ -9,7 +9,6 @@ import (
 
 	"birthmark/api/compat/wallet"
 	"birthmark/api/ratelimit"
-	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -70,15 +69,16 @@ func (p *protocol) tips(*request) (any, error) {
 // maxTopics is the number of topics of a stream.
 const maxTopics = 100
 
-// events streams the outputs of new blocks with one of several events. After a reorganization, the outputs of all blocks
-// above the common one follow.
+// events streams the outputs with one of several events: when an unconfirmed transaction with them arrives, and when a
+// block has it. After a reorganization, the outputs of all blocks above the common one follow.
 func (p *protocol) events(r *request) (any, error) {
 	topics := strings.Split(arg(r, "topics"), ",")
 	if len(topics) > maxTopics {
 		return nil, badRequest("Too many topics (max %d)", maxTopics)
 	}
 	return endless{func(ctx context.Context, send func([]byte) error) error {
-		var sent []model.Point // tips of sent blocks, the newest last
+		var sent []model.Point                            // tips of sent blocks, the newest last
+		known := make([]map[model.Hash]bool, len(topics)) // by topic: unconfirmed transactions
 		for range p.Changes(ctx) {
 			err := p.View(ctx, func(wv *wallet.View) error {
 				v := &view{wv, p}
@@ -91,6 +91,9 @@ func (p *protocol) events(r *request) (any, error) {
 						break
 					}
 					sent = sent[:len(sent)-1]
+				}
+				if err := v.sendArrived(topics, known, send); err != nil {
+					return err
 				}
 				tip := v.Tip
 				if len(sent) > 0 && sent[len(sent)-1] == tip {
@@ -114,6 +117,28 @@ func (p *protocol) events(r *request) (any, error) {
 	}}, nil
 }
 
+// sendArrived sends the unconfirmed outputs with topics, except those of known transactions, and updates known.
+func (v *view) sendArrived(topics []string, known []map[model.Hash]bool, send func([]byte) error) error {
+	for i, topic := range topics {
+		outputs, now, err := v.arrived(topic, known[i])
+		if err != nil {
+			return err
+		}
+		known[i] = now
+		var text []byte
+		for _, o := range outputs {
+			text = fmt.Appendf(text, "event: %s\ndata: %s\n\n", topic, dottedText(o))
+		}
+		if len(text) == 0 {
+			continue
+		}
+		if err := send(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sendTopics sends the outputs with topics from a score on.
 func (v *view) sendTopics(topics []string, from float64, send func([]byte) error) error {
 	for _, topic := range topics {
@@ -127,7 +152,7 @@ func (v *view) sendTopics(topics []string, from float64, send func([]byte) error
 			}
 			var text []byte
 			for _, o := range outputs {
-				text = fmt.Appendf(text, "event: %s\ndata: %s.%d\nid: %d\n\n", topic, block.FormatHash(o.id), o.index, o.place.Height)
+				text = fmt.Appendf(text, "event: %s\ndata: %s\n\n", topic, dottedText(o))
 			}
 			if err := send(text); err != nil {
 				return err

@@ -67,13 +67,7 @@ func (v *view) unconfirmed(keys []string, c search) ([]*stored, error) {
 	read := map[model.Hash]bool{}
 	var found []*stored
 	for _, key := range keys {
-		key = strings.TrimPrefix(strings.TrimPrefix(key, "z:"), "ev:")
-		if token, ok := strings.CutPrefix(key, "tp:"); ok {
-			key = "id:" + strings.TrimPrefix(token, "tm_")
-		}
-		if parent, ok := strings.CutPrefix(key, "parent:"); ok {
-			key = "parent:" + strings.Replace(parent, "_", ".", 1)
-		}
+		key = eventOf(key)
 		wanted[key] = true
 		txs, err := v.candidates(key)
 		if err != nil {
@@ -105,11 +99,11 @@ func (v *view) unconfirmed(keys []string, c search) ([]*stored, error) {
 		if c.unspent && o.spend != nil || c.from != nil && o.seen < *c.from || c.to != nil && o.seen > *c.to {
 			continue
 		}
-		d, err := v.decode(o)
+		has, err := v.hasEvent(o, wanted)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(v.eventsOf(o, d), func(event string) bool { return wanted[event] }) {
+		if has {
 			kept = append(kept, o)
 		}
 	}
@@ -120,6 +114,65 @@ func (v *view) unconfirmed(keys []string, c search) ([]*stored, error) {
 		slices.Reverse(kept)
 	}
 	return kept, nil
+}
+
+// eventOf returns the event that the outputs with a key have.
+func eventOf(key string) string {
+	key = strings.TrimPrefix(strings.TrimPrefix(key, "z:"), "ev:")
+	if token, ok := strings.CutPrefix(key, "tp:"); ok {
+		return "id:" + strings.TrimPrefix(token, "tm_")
+	}
+	if parent, ok := strings.CutPrefix(key, "parent:"); ok {
+		return "parent:" + strings.Replace(parent, "_", ".", 1)
+	}
+	return key
+}
+
+// arrived returns the unconfirmed outputs with a key, except those of the transactions in known, and all unconfirmed
+// transactions that can have the key. If known is nil, it returns no outputs.
+func (v *view) arrived(key string, known map[model.Hash]bool) (outputs []*stored, now map[model.Hash]bool, err error) {
+	event, now := eventOf(key), map[model.Hash]bool{}
+	txs, err := v.candidates(event)
+	if err != nil {
+		return nil, nil, err
+	}
+	for id := range txs {
+		if known == nil || known[id] {
+			now[id] = known != nil || !v.Seen(id).IsZero() // the key txid: can name any transaction
+			continue
+		}
+		tx, err := v.Tx(id)
+		if is(err, "unknown_tx") || err == nil && tx.Place.Confirmed {
+			continue
+		}
+		var made []*stored
+		if err == nil {
+			made, err = v.unconfirmedOutputs(tx)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		now[id] = true
+		for _, o := range made {
+			has, err := v.hasEvent(o, map[string]bool{event: true})
+			if err != nil {
+				return nil, nil, err
+			}
+			if has {
+				outputs = append(outputs, o)
+			}
+		}
+	}
+	return outputs, now, nil
+}
+
+// hasEvent reports whether an output has one of several events.
+func (v *view) hasEvent(o *stored, wanted map[string]bool) (bool, error) {
+	d, err := v.decode(o)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(v.eventsOf(o, d), func(event string) bool { return wanted[event] }), nil
 }
 
 // candidates yields the unconfirmed transactions that can have outputs with a key.

@@ -2,10 +2,18 @@ package onesat_test
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -30,20 +38,31 @@ func serialized(t *testing.T, write func(*bytes.Buffer) error) []byte {
 }
 
 // withPool serves the world beside a node that has these unconfirmed transactions, and waits until they are served.
-func (w *world) withPool(txs ...*wire.MsgTx) {
+// The result adds another one.
+func (w *world) withPool(txs ...*wire.MsgTx) (add func(*wire.MsgTx)) {
 	w.Helper()
 	var blocks [][]byte
 	for _, b := range w.Blocks() {
 		blocks = append(blocks, serialized(w.T, func(to *bytes.Buffer) error { return b.Serialize(to) }))
 	}
+	var mu sync.Mutex
 	pool := map[string][]byte{}
-	for _, tx := range txs {
+	add = func(tx *wire.MsgTx) {
+		mu.Lock()
+		defer mu.Unlock()
 		pool[tx.TxHash().String()] = serialized(w.T, func(to *bytes.Buffer) error { return tx.Serialize(to) })
+	}
+	for _, tx := range txs {
+		add(tx)
 	}
 	c := w.db.Chain()
 	uri := cointest.NodeWithPool(w, "regtest", bitcoinsv.Spec.Format, func() [][]byte { return blocks },
-		func() map[string][]byte { return pool })
-	f := answertest.Mempool(w, w.db, uri, len(pool))
+		func() map[string][]byte {
+			mu.Lock()
+			defer mu.Unlock()
+			return maps.Clone(pool)
+		})
+	f := answertest.Mempool(w, w.db, uri, len(txs))
 	state := func() served.State { return served.State{} }
 	var err error
 	w.Handler, err = onesat.New(onesat.Options{
@@ -53,6 +72,7 @@ func (w *world) withPool(txs ...*wire.MsgTx) {
 	if err != nil {
 		w.Fatal(err)
 	}
+	return add
 }
 
 // Searches find unconfirmed outputs by each key that the same outputs have in a block. Their scores are the highest.
@@ -136,6 +156,15 @@ func TestSearchesFindUnconfirmedOutputs(t *testing.T) {
 		return all
 	}
 	before := strings.Join(found(), "\n")
+	changes := w.changes("/owner/sync?owner={a}&owner={b}")
+	unconfirmed := w.changes("/owner/sync?owner={a}&owner={b}&from=1000000")
+	first := slices.IndexFunc(changes, func(c change) bool { return c.Score > 1000000 })
+	if !slices.Equal(changes[first:], unconfirmed) || len(unconfirmed) != 11 || first == 0 {
+		t.Errorf("%d changes, then %v, expected %v", first, changes[first:], unconfirmed)
+	}
+	if !slices.IsSortedFunc(changes, func(a, b change) int { return cmp.Compare(a.Score, b.Score) }) {
+		t.Errorf("changes are not in the order of scores: %v", changes)
+	}
 	mined := newWorld(t, func(s *onesattest.Scenario) {
 		for range 3 {
 			s.Chain.Mine()
@@ -143,11 +172,125 @@ func TestSearchesFindUnconfirmedOutputs(t *testing.T) {
 		s.Chain.Mine(all...)
 	})
 	w.Handler = mined.Handler
+	sorted := func(all []change) []change {
+		for i := range all {
+			all[i].Score = 0
+		}
+		slices.SortFunc(all, func(a, b change) int {
+			return cmp.Or(cmp.Compare(a.Outpoint, b.Outpoint), cmp.Compare(a.SpendTxid, b.SpendTxid))
+		})
+		return all
+	}
+	if after := sorted(w.changes("/owner/sync?owner={a}&owner={b}")); !slices.Equal(sorted(changes), after) {
+		t.Errorf("changes: unconfirmed\n%v\nconfirmed\n%v", changes, after)
+	}
 	if after := balances(); after != sums {
 		t.Errorf("balances: unconfirmed\n%s\nconfirmed\n%s", sums, after)
 	}
 	if after := strings.Join(found(), "\n"); after != before {
 		t.Errorf("unconfirmed\n%s\nconfirmed\n%s", before, after)
+	}
+}
+
+// change is an event of a synchronization.
+type change struct {
+	Outpoint  string
+	Score     float64
+	SpendTxid string
+}
+
+// changes returns the changes that a synchronization streams.
+func (w *world) changes(path string) (all []change) {
+	w.Helper()
+	text, done := strings.CutSuffix(w.ask(path, "").Body.String(), "event: done\ndata: {}\nretry: 60000\n\n")
+	if !done {
+		w.Fatalf("%s: %s", path, text)
+	}
+	for _, event := range strings.SplitAfter(text, "\n\n") {
+		if event == "" {
+			continue
+		}
+		var c change
+		data, id, ok := strings.Cut(strings.TrimPrefix(event, "data: "), "\n")
+		if err := json.Unmarshal([]byte(data), &c); err != nil || !ok || id != fmt.Sprintf("id: %.0f\n\n", c.Score) {
+			w.Fatalf("%s: %q, %v", path, event, err)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// stream is a response that another goroutine reads.
+type stream struct {
+	mu   sync.Mutex
+	text strings.Builder
+
+	headers http.Header
+}
+
+func (s *stream) Header() http.Header { return s.headers }
+func (s *stream) WriteHeader(int)     {}
+func (s *stream) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *stream) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// A stream has the outputs of unconfirmed transactions that arrive after it began, once for each topic.
+func TestStreamsHaveUnconfirmedOutputs(t *testing.T) {
+	t.Parallel()
+	var coins []*wire.MsgTx
+	w := newWorld(t, func(s *onesattest.Scenario) {
+		for range 6 {
+			coins = append(coins, s.Chain.Mine().Transactions[0])
+		}
+	})
+	lock := onesattest.Lock(1)
+	owner := w.db.Chain().(model.Scripter).ScriptAddress(lock)
+	deploy := func(n int) *wire.MsgTx {
+		return bitcointest.Spend(coins[n], 0, onesattest.Told("deploy+mint", `,"sym":"BIRDS","amt":"9"`, lock), wire.NewTxOut(1000, lock),
+			wire.NewTxOut(1000, onesattest.Lock(2)))
+	}
+	add := w.withPool(deploy(0))
+	s := &stream{headers: http.Header{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.ServeHTTP(s, httptest.NewRequest(http.MethodGet, "/bsv/sse/own:"+owner+",sym:BIRDS,sym:OTHER", nil).WithContext(ctx))
+	}()
+	seen := 0
+	for n := 1; n < len(coins); n++ {
+		tx := deploy(n)
+		add(tx)
+		id := tx.TxHash().String()
+		want := []string{"event: own:" + owner + "\ndata: " + id + ".0\n\nevent: own:" + owner + "\ndata: " + id + ".1\n\n",
+			"event: sym:BIRDS\ndata: " + id + ".0\n\n"}
+		has := func() bool { return strings.Contains(s.String(), want[0]) && strings.Contains(s.String(), want[1]) }
+		wait := time.Minute
+		if seen == 0 {
+			wait = 5 * time.Second // the stream may have begun after this one
+		}
+		for deadline := time.Now().Add(wait); !has() && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		switch {
+		case has():
+			seen++
+		case seen > 0:
+			t.Fatalf("after %d transactions, without %s: %s", seen, id, s)
+		}
+	}
+	cancel()
+	<-done
+	if seen == 0 || strings.Count(s.String(), "event: ") != 3*seen {
+		t.Errorf("%d transactions in the stream: %s", seen, s)
 	}
 }
 
