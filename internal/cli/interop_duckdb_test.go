@@ -4,8 +4,11 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -123,7 +126,9 @@ type sqlSession struct {
 	db      string
 	duck    *duckDB
 	address string // the richest
+	text    string // of the question
 	status  struct {
+		Tip    struct{ Height uint64 }
 		Totals struct {
 			Blocks, Txs, Inputs, Outputs, Assets, Unspent uint64
 			GenesisOutputs                                uint64 `json:"genesis_outputs"`
@@ -354,11 +359,7 @@ var sqlChecks = map[string]sqlCheck{
 		}
 		s.equal("sums", []any{s.sum(rows, 1), s.sum(rows, 2), s.sum(rows, 3)}, []any{s.status.Totals.Blocks, s.status.Totals.Txs, fees})
 	},
-	"Blocks of pools": func(s *sqlSession, rows [][]string) {
-		if n := s.sum(rows, 1).Uint64(); n == 0 || n > s.status.Totals.Blocks {
-			s.Errorf("%d blocks", n)
-		}
-	},
+	"Blocks of pools": (*sqlSession).pools,
 	"Outputs by number of assets": func(s *sqlSession, rows [][]string) {
 		s.equal("outputs", s.sum(rows, 1), s.status.Totals.Outputs+s.status.Totals.GenesisOutputs)
 		entries := uint64(0)
@@ -382,14 +383,8 @@ var sqlChecks = map[string]sqlCheck{
 		}
 		s.equal("mints and burns", []any{s.sum(rows, 1), s.sum(rows, 2)}, []any{mints, burns})
 	},
-	"Boxes that pay storage rent": func(s *sqlSession, rows [][]string) {
-		if n := s.status.Totals.Blocks; n < 1_051_200 && len(rows) > 0 {
-			s.Errorf("%d boxes of a chain with %d blocks", len(rows), n)
-		}
-	},
-	"Difficulty and votes per day": func(s *sqlSession, rows [][]string) {
-		s.equal("blocks", s.sum(rows, 2), s.status.Totals.Blocks)
-	},
+	"Boxes that pay storage rent":  (*sqlSession).rent,
+	"Difficulty and votes per day": (*sqlSession).difficulty,
 }
 
 // coinDays compares with the times in the answers about all transactions.
@@ -413,11 +408,48 @@ func (s *sqlSession) coinDays(rows [][]string) {
 	}
 }
 
-// eachTx calls do with every transaction of a chain of Bitcoin.
+// sqlHeader is the fields of headers in questions.
+type sqlHeader struct {
+	Votes, Difficulty string
+	IssuerVkey        string `json:"issuer_vkey"`
+}
+
+// eachBlock calls do with every block.
+func (s *sqlSession) eachBlock(do func(*query.BlockAnswer, *sqlHeader)) {
+	s.Helper()
+	visit := func(b *query.BlockAnswer) {
+		header := &sqlHeader{}
+		text, err := json.Marshal(b.Header)
+		if err == nil {
+			err = json.Unmarshal(text, header)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		do(b, header)
+	}
+	first := s.status.Tip.Height + 1 - s.status.Totals.Blocks
+	inProcess := s.opened(func(db *core.DB) {
+		for h := first; h <= s.status.Tip.Height; h++ {
+			b, err := db.Block(s.Context(), fmt.Sprint(h))
+			if err != nil {
+				s.Fatal(err)
+			}
+			visit(b)
+		}
+	})
+	for h := first; !inProcess && h <= s.status.Tip.Height; h++ {
+		b := &query.BlockAnswer{}
+		s.ask(b, "block", fmt.Sprint(h))
+		visit(b)
+	}
+}
+
+// eachTx calls do with every transaction of blocks.
 func (s *sqlSession) eachTx(do func(*query.TxAnswer)) {
 	s.Helper()
 	s.opened(func(db *core.DB) {
-		for h := range db.Tip().Height + 1 {
+		for h := s.status.Tip.Height + 1 - s.status.Totals.Blocks; h <= s.status.Tip.Height; h++ {
 			block, err := db.Block(s.Context(), fmt.Sprint(h))
 			if err != nil {
 				s.Fatal(err)
@@ -431,6 +463,110 @@ func (s *sqlSession) eachTx(do func(*query.TxAnswer)) {
 			}
 		}
 	})
+}
+
+// pools compares with the headers of all blocks.
+func (s *sqlSession) pools(rows [][]string) {
+	s.Helper()
+	type pool struct {
+		key                string
+		blocks, txs, bytes int
+	}
+	pools := map[string]*pool{}
+	s.eachBlock(func(b *query.BlockAnswer, h *sqlHeader) {
+		if h.IssuerVkey == "" {
+			return
+		}
+		p := pools[h.IssuerVkey]
+		if p == nil {
+			p = &pool{key: h.IssuerVkey}
+			pools[p.key] = p
+		}
+		p.blocks, p.txs, p.bytes = p.blocks+1, p.txs+b.TxCount, p.bytes+b.Size
+	})
+	order := slices.SortedFunc(maps.Values(pools), func(a, b *pool) int {
+		return cmp.Or(b.blocks-a.blocks, strings.Compare(a.key, b.key))
+	})
+	var want [][]string
+	for _, p := range order {
+		want = append(want, []string{p.key, fmt.Sprint(p.blocks), fmt.Sprint(p.txs), fmt.Sprint(math.Round(float64(p.bytes) / float64(p.blocks)))})
+	}
+	if len(want) == 0 {
+		s.Error("no block has a pool")
+	}
+	s.equal("pools", rows, want)
+}
+
+// difficulty compares with the headers of all blocks.
+func (s *sqlSession) difficulty(rows [][]string) {
+	s.Helper()
+	type day struct {
+		difficulty    float64
+		blocks, votes int
+	}
+	days := map[string]*day{}
+	s.eachBlock(func(b *query.BlockAnswer, h *sqlHeader) {
+		name := time.Unix(b.Time, 0).UTC().Truncate(24 * time.Hour).Format(time.DateTime)
+		d := days[name]
+		if d == nil {
+			d = &day{}
+			days[name] = d
+		}
+		difficulty, err := strconv.ParseFloat(h.Difficulty, 64)
+		if err != nil {
+			s.Fatal(err)
+		}
+		d.difficulty, d.blocks = d.difficulty+difficulty, d.blocks+1
+		if h.Votes != "000000" {
+			d.votes++
+		}
+	})
+	s.equal("days", len(rows), len(days))
+	for _, r := range rows {
+		d := days[r[0]]
+		if d == nil {
+			s.Fatalf("no block has the day %s", r[0])
+		}
+		s.equal("blocks and votes of "+r[0], r[2:], []int{d.blocks, d.votes})
+		average := d.difficulty / float64(d.blocks)
+		if got, err := strconv.ParseFloat(r[1], 64); err != nil || math.Abs(got-average) > average*1e-9 {
+			s.Errorf("difficulty of %s: %s, expected %f", r[0], r[1], average)
+		}
+	}
+}
+
+// rent compares with the unspent outputs of all transactions. Chains of tests are too short for storage rent, so that it
+// also asks for boxes with less blocks after them.
+func (s *sqlSession) rent(rows [][]string) {
+	s.Helper()
+	const period = 1_051_200
+	if n := s.status.Totals.Blocks; n < period && len(rows) > 0 {
+		s.Errorf("%d boxes of a chain with %d blocks", len(rows), n)
+	}
+	after := func(blocks uint64) [][]string {
+		replace := strings.NewReplacer(fmt.Sprint(period), fmt.Sprint(blocks), " LIMIT 100", "")
+		if text := replace.Replace(s.text); text != s.text {
+			return s.duck.ask(s.T, text)
+		}
+		s.Fatal("the question has neither the period nor a limit")
+		return nil
+	}
+	all := after(0)
+	s.equal("boxes and their value", []any{len(all), s.sum(all, 2)}, []any{s.status.Totals.Unspent, s.status.Totals.UnspentValue})
+	blocks := s.status.Totals.Blocks / 2
+	var want [][]string
+	s.eachTx(func(tx *query.TxAnswer) {
+		for _, o := range tx.Outputs {
+			if o.SpentBy.Value == nil && s.status.Tip.Height-uint64(o.Height) >= blocks {
+				want = append(want, []string{fmt.Sprint(o.Keys["box_id"]), fmt.Sprint(o.Keys["address"]), o.Value, fmt.Sprint(o.Height)})
+			}
+		}
+	})
+	if len(want) == 0 {
+		s.Errorf("no box has %d blocks after it", blocks)
+	}
+	got := slices.DeleteFunc(after(blocks), func(r []string) bool { return r[3] == "0" }) // of the genesis
+	s.equal("old boxes", got, want)
 }
 
 // opened calls do with the database. It returns false if the network has a name of its own.
@@ -491,6 +627,9 @@ func TestInteropDuckDBAnswersTheQuestionsOfThePage(t *testing.T) {
 			ask(t, nil, "bench", "generate", "--chain", "ergo", "--txs", "3000", dir)
 			return []string{"--chain", "ergo", "--network", "testnet", "--source", "file://" + filepath.Join(dir, "blocks.jsonl")}
 		}, "100"},
+		{"ergo", "Ergo", "", func(t *testing.T, _ string) []string {
+			return []string{"--chain", "ergo", "--source", "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")}
+		}, "500"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -519,7 +658,7 @@ func TestInteropDuckDBAnswersTheQuestionsOfThePage(t *testing.T) {
 						t.Fatal("no check")
 					}
 					at := *s
-					at.T = t
+					at.T, at.text = t, q.text
 					check(&at, s.duck.ask(t, strings.ReplaceAll(q.text, "ADDRESS", s.address)))
 				})
 			}
