@@ -76,6 +76,13 @@ func TestInteropClient(t *testing.T) {
 		{list{"getBlockHashRecursive"}, `answer == best`},
 		{list{"getBlockHashByHeight", w.chain.Height()}, `answer == best`},
 		{list{"getBlockHashByHeightRecursive", w.chain.Height()}, `answer == best`},
+		{list{"getBlockInfo", w.chain.Height() - 3}, `answer.best_height == tip and answer.target == "7fffff" + repeat("0", 58) and ` +
+			`map(answer.transactions, len(.output))[1:] == [2, 3] and answer.inscriptions == []`},
+		{list{"getBlockInfo", w.chain.Tip().BlockHash().String()}, `answer.height == tip and answer.hash == best and answer.runes == []`},
+		{list{"getBlockInfo", int(id.Block)}, `answer.runes == ["AAAAAA•AAAAAAAB"]`},
+		{list{"getBlockInfoRecursive", w.chain.Height()}, `answer.hash == best and answer.next_block == nil and answer.transaction_count == 1`},
+		{list{"getBlockInfoRecursive", w.chain.Tip().BlockHash().String()}, `answer.height == tip and answer.subsidy > 0 and len(answer.chainwork) == 64`},
+		{list{"getBlocksLatest"}, `answer.last == tip and answer.blocks[0] == best and answer.featured_blocks[best] == []`},
 		{list{"getBlockTime"}, `answer > 1296688602`},
 		{list{"getBlockTimeRecursive"}, `answer > 1296688602`},
 		{list{"getServerStatus"}, `answer.rune_index and answer.runes == 1 and answer.height == tip and answer.chain == "regtest"`},
