@@ -63,7 +63,7 @@ man: build ## write the man pages to bin/man
 	@bin/birthmark man bin/man
 
 .PHONY: release
-release: setup ## build a tarball, a Debian package and their checksums in dist/
+release: setup ## build a tarball, a Debian package, a bill of materials and their checksums in dist/
 	@$(call compiling,10 minutes)
 	@tools/release.sh
 
@@ -71,6 +71,11 @@ release: setup ## build a tarball, a Debian package and their checksums in dist/
 release-check: setup ## build a release twice, the second time from another folder without a cache, and compare
 	@$(call compiling,20 minutes)
 	@tools/release-check.sh
+
+# OLD is a package of an earlier release.
+.PHONY: package-check
+package-check: ## install, upgrade and remove the package of dist/ on clean systems (OLD=birthmark_0.9.0_amd64.deb), as root
+	@tools/package-check.sh dist/birthmark_*_$$(go env GOARCH).deb $(OLD) $(SUITES)
 
 .PHONY: demo
 demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and query them

@@ -1,6 +1,9 @@
 #!/bin/sh
-# Stops the service before it is removed. Databases and the user stay.
+# Stops the service and removes it from those that start with the system.
 set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  systemctl disable --now birthmark.service
+if [ "$1" = remove ]; then
+  if [ -d /run/systemd/system ]; then
+    deb-systemd-invoke stop birthmark.service >/dev/null || true
+  fi
+  deb-systemd-helper disable birthmark.service >/dev/null || true
 fi

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Builds a release in dist/: a tarball, a Debian package and their checksums. `release.sh binary FILE` builds only the
-# binary, `release.sh licenses` prints the licenses of all that it contains. Two builds of one commit on the same system are equal: the paths of the tree and the time do not matter.
+# Builds a release in dist/: a tarball, a Debian package, a bill of materials (CycloneDX), and their checksums, which are
+# signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE` builds only the binary,
+# `release.sh licenses` prints the licenses of all that it contains. Two builds of one commit on the same system are
+# equal: the paths of the tree and the time do not matter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,31 +15,61 @@ if git rev-parse HEAD >/dev/null 2>&1; then
 fi
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} LC_ALL=C TZ=UTC
 
-# Links everything but the C library statically.
+arch=$(go env GOARCH)
+
+# build FILE: links everything but the C library statically.
 build() {
   CGO_LDFLAGS="-Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -lstdc++ -Wl,-Bdynamic -lm -ldl -lpthread -static-libgcc" \
     CGO_CFLAGS="-g -O2 $(tools/rocksdb/flags.sh)" GOFLAGS="-tags=grocksdb_no_link -trimpath" \
     go build -buildvcs=false -ldflags="-s -w -X birthmark/internal/cli.commit=$commit" -o "$1" ./cmd/birthmark
 }
 
-# Prints the licenses of this program and of the libraries in the binary: Go modules, Go and, where Debian has them, C.
+# libraries: prints a line per C or C++ library in the binary: name, version, license (SPDX), package URL and the file
+# with the text of the license, separated by tabs. They are Debian's packages.
+libraries() {
+  local name license package version
+  while read -r package name license; do
+    version=$(dpkg-query -W -f '${Version}' "$package")
+    printf '%s\t' "$name" "$version" "$license" "pkg:deb/debian/$package@$version?arch=$arch"
+    echo "/usr/share/doc/$package/copyright"
+  done <<END
+librocksdb-dev rocksdb Apache-2.0
+libzstd-dev zstd BSD-3-Clause
+liblz4-dev lz4 BSD-2-Clause
+libsnappy-dev snappy BSD-3-Clause
+libbz2-dev bzip2 bzip2-1.0.6
+zlib1g-dev zlib Zlib
+$(dpkg-query -S "$(realpath "$(c++ -print-file-name=libstdc++.a)")" | sed 's/:.*//') libstdc++ GPL-3.0-or-later WITH GCC-exception-3.1
+END
+}
+
+# licenses: prints the licenses of this program and of all that the binary contains: Go, the modules and the folders
+# of their packages, and the libraries.
 licenses() {
-  local module dir files file name
+  local module root dir file files name version license url
   {
-    printf 'birthmark %s\n' "$PWD"
-    go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./cmd/birthmark | sed '/^$/d' | sort -u
-    printf 'Go %s\n' "$(go env GOROOT)"
-  } | while read -r module dir; do
-    files=$(find -L "$dir" -maxdepth 1 -type f -iregex '.*/\(licen[cs]e\|copying\|notice\)[^/]*' | sort)
-    [ -n "$files" ] || { echo "release: no license in $dir" >&2; exit 1; }
-    for file in $files; do
-      printf '\n==== %s, %s ====\n\n' "$module" "${file##*/}"
-      cat "$file"
+    printf 'birthmark\t%s\t%s\n' "$PWD" "$PWD"
+    printf '%s\t%s\t%s\n' "$(go env GOVERSION)" "$(go env GOROOT)" "$(go env GOROOT)"
+    CGO_ENABLED=1 GOOS=linux GOARCH=$arch GOFLAGS=-tags=grocksdb_no_link go list -deps -f \
+      '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{"\t"}}{{$.Dir}}{{end}}{{end}}' ./cmd/birthmark
+  } | sed '/^$/d' | while IFS=$'\t' read -r module root dir; do
+    files=
+    while :; do
+      for file in $(find -L "$dir" -maxdepth 1 -type f -iregex '.*/\(licen[cs]e\|copying\|notice\|patents\)[^/]*' ! -name '*.go'); do
+        files=1
+        printf '%s, %s\t%s\n' "$module" "${file#"$root"/}" "$file"
+      done
+      [ "$dir" != "$root" ] || break
+      dir=${dir%/*}
     done
+    [ -n "$files" ] || { echo "release: no license in $root" >&2; exit 1; }
+  done | sort -u | while IFS=$'\t' read -r name file; do
+    printf '\n==== %s ====\n\n' "$name"
+    cat "$file"
   done
-  for name in librocksdb libzstd liblz4 libsnappy libbz2 zlib1g; do
-    file=/usr/share/doc/$name-dev/copyright
-    [ ! -e $file ] || { printf '\n==== %s ====\n\n' $name; cat $file; }
+  libraries | while IFS=$'\t' read -r name version license url file; do
+    printf '\n==== %s %s, %s, %s ====\n\n' "$name" "$version" "$license" "$url"
+    cat "$file"
   done
 }
 
@@ -46,26 +78,12 @@ case ${1-} in
   licenses) licenses; exit ;;
 esac
 
-arch=$(go env GOARCH)
+rm -rf dist
 name=birthmark_${version}_linux_$arch
 stage=dist/stage
-rm -rf dist
 mkdir -p $stage/doc $stage/completion $stage/man
 build $stage/birthmark
-chmod 755 $stage/birthmark
-
-for library in $(ldd $stage/birthmark | awk '{print $1}'); do
-  case $library in
-    linux-vdso* | libc.so* | libm.so* | libdl.so* | libpthread.so* | libresolv.so* | /lib*/ld-linux*) ;;
-    *) echo "release: the binary needs $library: expected only the C library" >&2; exit 1 ;;
-  esac
-done
-# The newest version of a symbol of the C library that the binary needs.
-GLIBC=$(objdump -T $stage/birthmark | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
-export GLIBC=${GLIBC#GLIBC_}
-
 cp LICENSE README.md CHANGELOG.md $stage/doc/
-licenses >$stage/doc/copyright
 sed 's|/usr/local/bin/birthmark|/usr/bin/birthmark|' docs/birthmark.service >$stage/birthmark.service
 $stage/birthmark init - --chain bitcoin --network signet --db /var/lib/birthmark/bitcoin-signet >$stage/birthmark.yaml
 $stage/birthmark man $stage/man >/dev/null
@@ -73,20 +91,53 @@ gzip -n9 $stage/man/*.1
 $stage/birthmark completion bash >$stage/completion/birthmark.bash
 $stage/birthmark completion zsh >$stage/completion/_birthmark
 $stage/birthmark completion fish >$stage/completion/birthmark.fish
+
+for tool in github.com/goreleaser/nfpm/v2/cmd/nfpm github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod ./sbom; do
+  CGO_ENABLED=0 GOFLAGS='' GOARCH='' go -C tools/packages build -buildvcs=false -trimpath -o "$PWD/dist/tools/" $tool
+done
+chmod 755 $stage/birthmark
+
+for library in $(readelf --dynamic --wide $stage/birthmark | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+  case $library in
+    libc.so* | libm.so* | libdl.so* | libpthread.so* | libresolv.so* | ld-linux*) ;;
+    *) echo "release: the binary needs $library: expected only the C library" >&2; exit 1 ;;
+  esac
+done
+# The newest version of a symbol of the C library that the binary needs.
+GLIBC=$(readelf --version-info --wide $stage/birthmark | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+GLIBC=${GLIBC#GLIBC_}
+
+licenses >$stage/doc/licenses.txt
 find $stage -type f ! -name birthmark -exec chmod 644 {} +
 find $stage -exec touch --no-dereference --date=@"$SOURCE_DATE_EPOCH" {} +
 
 tar --create --directory=$stage --transform="s|^\./|$name/|" --sort=name --owner=0 --group=0 --numeric-owner \
   --mtime=@"$SOURCE_DATE_EPOCH" --format=gnu ./birthmark ./birthmark.service ./birthmark.yaml ./completion ./doc ./man |
-  gzip -n9 >dist/$name.tar.gz
+  gzip -n9 >"dist/$name.tar.gz"
+
+# The bill of materials: the Go modules that the binary names, and the libraries.
+mapfile -t libraries < <(libraries | cut -f1-4 | tr '\t' ' ')
+dist/tools/cyclonedx-gomod bin -json -noserial -notimestamp -std -licenses -assert-licenses -version "$version" $stage/birthmark \
+  2>dist/sbom.log | dist/tools/sbom "${libraries[@]}" >"dist/$name.cdx.json" || { cat dist/sbom.log >&2; exit 1; }
+rm dist/sbom.log
 
 # nfpm reads paths relative to its working directory.
-nfpm=$PWD/dist/nfpm
-CGO_ENABLED=0 GOFLAGS='' go build -buildvcs=false -modfile=tools/nfpm/go.mod -trimpath -o "$nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
 mkdir dist/build
 cp -r packaging dist/build/
 mv $stage dist/build/stage
+printf 'birthmark (%s) stable; urgency=medium\n\n  * The changes are in CHANGELOG.md.gz.\n\n -- %s  %s\n' "$version" \
+  "$(sed -n 's/^maintainer: //p' packaging/nfpm.yaml)" "$(date --rfc-email --date=@"$SOURCE_DATE_EPOCH")" >dist/build/stage/changelog
+cp packaging/NEWS dist/build/stage/NEWS.Debian
+mv dist/build/stage/doc/{CHANGELOG.md,licenses.txt} dist/build/stage/
+gzip -n9 dist/build/stage/{changelog,NEWS.Debian,CHANGELOG.md,licenses.txt}
 sed "s|\${ARCH}|$arch|; s|\${VERSION}|$version|; s|\${GLIBC}|$GLIBC|" packaging/nfpm.yaml >dist/build/nfpm.yaml
-(cd dist/build && "$nfpm" package --config nfpm.yaml --packager deb --target ../birthmark_${version}_$arch.deb >/dev/null)
-rm -rf dist/build dist/nfpm
-(cd dist && sha256sum ./*.tar.gz ./*.deb | sed 's|\./||' >SHA256SUMS && cat SHA256SUMS)
+(cd dist/build && ../tools/nfpm package --config nfpm.yaml --packager deb --target "../birthmark_${version}_$arch.deb" >/dev/null)
+rm -rf dist/build dist/tools
+cd dist
+sha256sum birthmark_* >SHA256SUMS
+cat SHA256SUMS
+if [ -n "${MINISIGN_KEY-}" ]; then
+  GOARCH='' go run aead.dev/minisign/cmd/minisign -S -s "$MINISIGN_KEY" -t "birthmark $version" -m SHA256SUMS
+else
+  echo "release: SHA256SUMS is not signed: MINISIGN_KEY is the path of a secret key of minisign" >&2
+fi
