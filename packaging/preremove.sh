@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stops the service and removes it from those that start with the system.
+# Stops the service and disables it.
 set -e
 if [ "$1" = remove ]; then
   if [ -d /run/systemd/system ]; then

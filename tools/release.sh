@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a release in dist/: a tarball, a Debian package, a bill of materials (CycloneDX), and their checksums, which are
-# signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE` builds only the binary,
+# Builds a release in dist/: a tarball, a Debian package, a container image if buildah is installed, a bill of materials
+# (CycloneDX), and their checksums, which are signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE` builds only the binary,
 # `release.sh licenses` prints the licenses of all that it contains. Two builds of one commit on the same system are
 # equal: the paths of the tree and the time do not matter.
 set -euo pipefail
@@ -120,6 +120,12 @@ mapfile -t libraries < <(libraries | cut -f1-4 | tr '\t' ' ')
 dist/tools/cyclonedx-gomod bin -json -noserial -notimestamp -std -licenses -assert-licenses -version "$version" $stage/birthmark \
   2>dist/sbom.log | dist/tools/sbom "${libraries[@]}" >"dist/$name.cdx.json" || { cat dist/sbom.log >&2; exit 1; }
 rm dist/sbom.log
+
+if command -v buildah >/dev/null && [ "$(id -u)" = 0 ]; then
+  tools/image.sh $stage/birthmark "$arch" $stage/doc/licenses.txt "dist/birthmark_${version}_image_$arch.tar.gz"
+else
+  echo "release: no image: buildah and root are needed" >&2
+fi
 
 # nfpm reads paths relative to its working directory.
 mkdir dist/build

@@ -11,41 +11,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The command lines of the image and of compose.yaml are valid, and the image keeps databases in its volume.
+// The command lines of the image and of the compose files are valid, and the image keeps databases in its volume.
 func TestCommandsOfTheImageAreValid(t *testing.T) {
 	image := readText(t, filepath.Join("..", "..", "Dockerfile"))
-	command := func(text string) (args []string) {
+	instruction := func(name string) (args []string) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(text), &args); err != nil {
-			t.Fatalf("%s: %v", text, err)
+		found := regexp.MustCompile(`(?m)^` + name + ` (.*)$`).FindStringSubmatch(image)
+		if len(found) == 0 {
+			t.Fatalf("no %s in %s", name, image)
+		}
+		if err := json.Unmarshal([]byte(found[1]), &args); err != nil {
+			return []string{found[1]}
 		}
 		return args
 	}
-	var compose struct {
-		Services map[string]struct {
-			Image       string
-			Command     []string
-			Environment map[string]string
-		}
-	}
-	if err := yaml.Unmarshal([]byte(readText(t, filepath.Join("..", "..", "compose.yaml"))), &compose); err != nil {
-		t.Fatal(err)
-	}
-	service := compose.Services["birthmark"]
-	if service.Image != "birthmark:"+release {
-		t.Errorf("the image is %s, the version %s", service.Image, release)
-	}
-	lines := regexp.MustCompile(`(?m)^CMD (.*)$`).FindStringSubmatch(image)
-	volume := regexp.MustCompile(`(?m)^VOLUME (.*)$`).FindStringSubmatch(image)
-	data := regexp.MustCompile(`(?m)^ENV XDG_DATA_HOME=(.*)$`).FindStringSubmatch(image)
-	if len(lines) == 0 || len(volume) == 0 || len(data) == 0 {
-		t.Fatalf("no command, volume or data folder in %s", image)
-	}
-	t.Setenv("XDG_DATA_HOME", data[1])
-	for name, value := range service.Environment {
-		t.Setenv(name, value)
-	}
-	for _, args := range [][]string{command(lines[1]), service.Command} {
+	volume := instruction("VOLUME")[0]
+	t.Setenv("XDG_DATA_HOME", strings.TrimPrefix(instruction("ENV")[0], "XDG_DATA_HOME="))
+	serves := func(args []string) {
+		t.Helper()
 		if len(args) == 0 || args[0] != "serve" {
 			t.Fatalf("%v is not a command that serves", args)
 		}
@@ -53,15 +36,56 @@ func TestCommandsOfTheImageAreValid(t *testing.T) {
 			t.Errorf("%v serves an explorer without its preset", args)
 		}
 		v := effective(t, args[1:]...)
-		if len(v.Chains) != 1 || v.Listen != "0.0.0.0:8080" || filepath.Dir(v.Chains[0].DB) != volume[1] || v.Chains[0].Source == "" {
+		if len(v.Chains) != 1 || v.Listen != "0.0.0.0:8080" || filepath.Dir(v.Chains[0].DB) != volume || v.Chains[0].Source == "" {
 			t.Errorf("%v: %+v", args, v)
 		}
 	}
-	check := regexp.MustCompile(`(?s)HEALTHCHECK [^\[]* CMD (\[.*?\])\n`).FindStringSubmatch(image)
-	if len(check) == 0 {
-		t.Fatal("no health check")
+	serves(instruction("CMD"))
+	if user := instruction("USER")[0]; !regexp.MustCompile(`^[1-9]\d*:[1-9]\d*$`).MatchString(user) {
+		t.Errorf("the user is %s", user)
 	}
-	if args := command(strings.ReplaceAll(check[1], "\\\n", "")); len(args) != 3 || !strings.Contains(args[2], "/dev/tcp/127.0.0.1/8080") {
-		t.Errorf("health check %q", args)
+	_, check, _ := strings.Cut(instruction("HEALTHCHECK")[0], " CMD ")
+	if want := `["` + instruction("ENTRYPOINT")[0] + `", "health"]`; check != want {
+		t.Errorf("the health check is %s, expected %s", check, want)
+	}
+
+	files, err := filepath.Glob(filepath.Join("..", "..", "packaging", "compose", "*.yaml"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			var compose struct {
+				Services map[string]struct {
+					Image       string
+					Command     []string
+					Environment map[string]string
+					Volumes     []string
+				}
+				Volumes map[string]any
+			}
+			if err := yaml.Unmarshal([]byte(readText(t, file)), &compose); err != nil {
+				t.Fatal(err)
+			}
+			service := compose.Services["birthmark"]
+			if service.Image != "birthmark:"+release {
+				t.Errorf("the image is %s, the version %s", service.Image, release)
+			}
+			if len(compose.Services) != 2 || !slices.Contains(service.Volumes, "birthmark:"+volume) {
+				t.Errorf("%+v", compose.Services)
+			}
+			for _, s := range compose.Services {
+				for _, v := range s.Volumes {
+					name, _, _ := strings.Cut(v, ":")
+					if _, ok := compose.Volumes[name]; !ok {
+						t.Errorf("the volume %s is not declared", name)
+					}
+				}
+			}
+			for name, value := range service.Environment {
+				t.Setenv(name, value)
+			}
+			serves(service.Command)
+		})
 	}
 }

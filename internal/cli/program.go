@@ -132,6 +132,7 @@ func (p *program) app() *cli.App {
 			p.assetHoldersCommand(),
 			p.forksCommand(),
 			p.serveCommand(),
+			p.healthCommand(),
 			p.submitCommand(),
 			p.decodeCommand(),
 			p.dumpCommand(),
