@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	flowMost = 10 // ribbons per side; the smaller ones are grouped
-	nameEnds = 8  // characters of a name at its beginning and its end
+	flowMost = 8 // ribbons per side; the smaller ones are grouped
+	nameEnds = 8 // characters of a name at its beginning and its end
 )
 
 // flow returns the diagram; nil if there is nothing to draw.

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	rowsPage   = 25      // inputs and outputs per page
+	rowsPage   = 20      // inputs and outputs per page
 	rowAssets  = 5       // assets of an input or output in a list
-	mintsPage  = 20      // minted and burned assets on the page of a transaction
+	mintsPage  = 10      // minted and burned assets on the page of a transaction
 	rawShown   = 2 << 10 // maximum size of a transaction shown in hex
 	assetNames = 40      // assets per page with name and decimals
 
-	rowAssetsRoom = 8_000 // characters of all assets of a list with their markup
+	rowAssetsRoom = 6_000 // characters of all assets of a list with their markup
+	txLongRoom    = 5_000 // characters of the paths of long values on the page of a transaction
 )
 
 // Characters of a page of a transaction. What its lists leave is for the details.
@@ -28,7 +29,7 @@ var pageRoom = 56_000
 const (
 	frameRoom  = 10_500 // head, facts, headings and foot
 	streamRoom = 400    // of a ribbon
-	rowRoom    = 330    // markup of an input or output
+	rowRoom    = 410    // markup of an input or output
 )
 
 // txBody is one transaction.
@@ -187,6 +188,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		return err
 	}
 	b.InPager, b.OutPager = inPager.at("inputs"), outPager.at("outputs")
+	v.long = longRoom - txLongRoom
 	n := v.naming()
 	n.room = rowAssetsRoom / 2
 	for _, in := range a.Inputs[inFrom:inTo] {

@@ -28,6 +28,7 @@ const (
 	room       = 8 * 1024 // characters of the details on a page that has other lists, unless [Writer.Within] sets it
 	fieldRoom  = 70       // characters of markup of a field
 	itemRoom   = 90       // characters of markup of an entry of a section
+	groupRoom  = 140      // characters of markup of a section, or around the fields of an input or output
 )
 
 // Characters of parts of the details: of pages with other lists, and of pages that have nothing else.
@@ -105,6 +106,9 @@ func (d *Writer) Fitting(write func() []Field) (fields []Field, fit bool) {
 	}
 	if d.shortened && d.More != "" {
 		fields = append(fields, d.more())
+	}
+	if len(fields) > 0 {
+		d.left -= groupRoom
 	}
 	return fields, true
 }

@@ -44,6 +44,7 @@ func (d *Writer) Sections(a *query.TxAnswer, inscriptions []model.Inscription) (
 	end := func(id, title string) {
 		if len(now.Items)+now.More > 0 {
 			now.ID, now.Title = id, title
+			d.left -= groupRoom
 			all = append(all, now)
 		}
 		now = Section{}

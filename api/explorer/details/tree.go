@@ -22,7 +22,8 @@ type Node struct {
 }
 
 const (
-	nodeRoom  = 60  // characters of markup of a node
+	nodeRoom  = 40  // characters of markup of a node
+	listRoom  = 80  // characters of markup of a list in addition
 	listMost  = 50  // values of a list that a page shows
 	depthMost = 16  // nesting that a page shows
 	maxName   = 200 // bytes
@@ -67,6 +68,7 @@ func (b *treeBuilder) node(name string, v any, depth int) Node {
 		}
 		return n
 	}
+	b.left -= listRoom
 	n.Text, n.Items = kind+", "+humanize.Plural(total, "value"), []Node{}
 	for _, e := range entries {
 		if b.left <= 0 || depth == depthMost {
