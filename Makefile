@@ -7,10 +7,20 @@ SHELL := /bin/bash
 # RocksDB is linked statically: 15% less CPU than the shared library, and a binary that needs nothing installed.
 # One set of flags for every target, so that each package, among them the slow binding, is compiled once. With -trimpath
 # the results do not depend on the folder of the checkout either.
+#
+# ROCKSDB=system links the library of the system; Debian's has its assertions on, which tests want. ROCKSDB=own links the
+# one of `make rocksdb`, without assertions: the default of `make build` if it exists.
+ROCKSDB ?= system
+built = $(eval built := $(shell tools/rocksdb/build.sh --cached))$(built)
+own = $(if $(filter own if-built,$(ROCKSDB)),$(or $(built),$(if $(filter own,$(ROCKSDB)),$(error run make rocksdb first))))
+# Only the linker and C++ code get other flags, so that both use the same cached packages.
+with_own = $(if $(own),-L$(own)/lib -Wl$(comma)--gc-sections)
+comma := ,
 export CGO_LDFLAGS := -Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -Wl,-Bdynamic -lstdc++ -lm -ldl -lpthread
 export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link -trimpath
 # RocksDB 8 and 9 need flags. They are determined when a recipe runs: `make setup` may install RocksDB before.
-export CGO_CFLAGS = -g -O2 $(shell tools/rocksdb/flags.sh)
+export CGO_CFLAGS = -g -O2 $(shell tools/rocksdb/flags.sh $(own))
+export CGO_CXXFLAGS = $(CGO_CFLAGS) $(if $(own),-DNDEBUG)
 
 # In a git repository the binary contains its commit: see `birthmark version`.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
@@ -26,7 +36,7 @@ compiling = echo "$@: compiling first, without output: seconds, or $(1) of CPU t
 # `make lint` runs go vet, which go test would repeat. Tests that run in parallel often wait, so more of them than cores.
 # About 100 programs are linked, so they have no symbols for debuggers. The linker gold, which is part of Debian's
 # binutils, takes half the time of the default one.
-TEST := go test -vet=off -parallel 4 -ldflags="-s -w $(if $(shell command -v ld.gold),-extldflags=-fuse-ld=gold)"
+TEST = go test -vet=off -parallel 4 -ldflags="-s -w '-extldflags=$(if $(shell command -v ld.gold),-fuse-ld=gold) $(with_own)'"
 
 # Packages start in the order of the arguments: the longest ones start first.
 PACKAGES := ./internal/cli ./core ./storage/rocks ./...
@@ -53,10 +63,15 @@ test-programs:
 	  fi; \
 	fi
 
+.PHONY: rocksdb
+rocksdb: setup ## build RocksDB without assertions, which `make build` then uses
+	@tools/rocksdb/build.sh
+
 .PHONY: build
+build: private ROCKSDB := if-built
 build: setup ## build bin/birthmark and bin/birthmark-bench
 	@$(call compiling,5 minutes)
-	@tools/elapsed.sh $@ go build -buildvcs=$(VCS) -o bin/ ./cmd/...
+	@tools/elapsed.sh $@ go build -buildvcs=$(VCS) -ldflags="'-extldflags=$(with_own)'" -o bin/ ./cmd/...
 
 .PHONY: man
 man: build ## write the man pages to bin/man

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +67,43 @@ func TestSetupRejectsAnOldGo(t *testing.T) {
 		} else if err == nil || !strings.Contains(got, c.want) || strings.Contains(got, "setup: installing") {
 			t.Errorf("%s %s: %v\n%s\nexpected %s", c.version, c.toolchain, err, got, c.want)
 		}
+	}
+}
+
+// The source of RocksDB is compiled only if its digest is that of the script. Nothing remains of a download that differs.
+func TestModifiedSourceOfRocksDBIsNotCompiled(t *testing.T) {
+	requested := make(chan string, 10)
+	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requested <- r.URL.Path
+		_, _ = io.WriteString(w, "another file")
+	}))
+	defer mirror.Close()
+	cache := t.TempDir()
+	run := func(args ...string) (string, int) {
+		t.Helper()
+		command := exec.Command("tools/rocksdb/build.sh", args...)
+		command.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "ROCKSDB_MIRROR="+mirror.URL+"/debian/")
+		out, err := command.CombinedOutput()
+		if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		return string(out), command.ProcessState.ExitCode()
+	}
+	if out, status := run("--cached"); out != "" || status != 0 {
+		t.Errorf("without a build: %d, %s", status, out)
+	}
+	if out, status := run("--cached", "riscv64"); status != 2 || !strings.Contains(out, "expected amd64 or arm64") {
+		t.Errorf("another architecture: %d, %s", status, out)
+	}
+	out, status := run()
+	if status != 1 || !strings.Contains(out, "no rocksdb_7.8.3.orig.tar.gz with SHA-256 b85408a3") || !strings.Contains(out, "ROCKSDB_MIRROR") {
+		t.Errorf("a modified source: %d, %s", status, out)
+	}
+	if path := <-requested; path != "/debian/pool/main/r/rocksdb/rocksdb_7.8.3.orig.tar.gz" {
+		t.Errorf("requested %s", path)
+	}
+	if left, err := filepath.Glob(filepath.Join(cache, "birthmark", "rocksdb*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != "rocksdb.lock" {
+		t.Errorf("files %q, %v", left, err)
 	}
 }
 

@@ -43,6 +43,7 @@ logged() {
 }
 
 # install installs the missing ones of the given packages with apt-get.
+installed=false
 install() {
   local missing=() as_root=() apt package status log
   for package in "$@"; do
@@ -67,6 +68,7 @@ install() {
     return 1
   fi
   rm -f "$log"
+  installed=true
 }
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
@@ -97,3 +99,9 @@ case $version in
     exit 1
     ;;
 esac
+
+# Once, after the installation.
+if $installed && [ $# -eq 0 ] && grep -qs __assert_fail /usr/lib/*-linux-gnu/librocksdb.a; then
+  echo "setup: RocksDB of the system has assertions. \`make rocksdb\` builds one without them, which takes 6 minutes of CPU" \
+    "time once, and \`make build\` then uses it"
+fi

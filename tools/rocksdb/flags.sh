@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # Prints the C compiler flags (CGO_CFLAGS) that package grocksdb needs with the installed version of RocksDB: none with
-# RocksDB 7, for which it is written; with RocksDB 8 and 9 those of include/rocksdb/c.h.
+# RocksDB 7, for which it is written; with RocksDB 8 and 9 those of include/rocksdb/c.h. With a folder of build.sh, the
+# flags for its version: none if the system has the same headers, so that cached packages can be used.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+
+if [ -n "${1-}" ]; then
+  cmp -s /usr/include/rocksdb/version.h "$1/include/rocksdb/version.h" || echo "-I$1/include"
+  exit
+fi
 
 declarations=$(printf '#include <rocksdb/c.h>\n' | cc -E -P -x c - 2>/dev/null | tr -s ' \n' ' ') || exit 0
 has() { [[ $declarations =~ $1 ]]; }
