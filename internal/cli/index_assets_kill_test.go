@@ -74,11 +74,11 @@ func (k *assetsKilled) run(t *testing.T, dir string) {
 func (k *assetsKilled) round(t *testing.T, db, digest string, took time.Duration) {
 	k.sync(t, db, killedBlocks/2+k.rng.IntN(killedBlocks/3), "--assets", "off")
 	for n := 0; n < 10 && !t.Failed(); n++ {
-		do := "add"
-		if n == 4 { // the next one adds them from the first block
-			if x := listed(t, db, k.assets); x == nil || len(x.Adding) == 0 {
-				break
-			}
+		do, x := "add", listed(t, db, k.assets)
+		if n == 4 && (x == nil || len(x.Adding) == 0) {
+			break
+		}
+		if n == 4 || x != nil && x.Dropping { // the next one adds them from the first block
 			do = "drop"
 		}
 		k.change(t, db, do, time.Duration(k.rng.Int64N(int64(took*3/4))))
