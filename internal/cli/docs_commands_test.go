@@ -45,6 +45,7 @@ var notRun = map[string]string{
 	"minisign -Vm…":                   "checks files of a release",
 	"apt-get install ./birthmark…":    "installs a release",
 	"tar xf birthmark…":               "unpacks a release",
+	"gunzip -c birthmark…":            "needs Docker",
 	"docker …":                        "needs Docker",
 	"useradd --system…":               "changes the users of the machine",
 	"install -m 755 bin/birthmark …":  "writes into a folder of the machine",
@@ -76,6 +77,7 @@ var runElsewhere = map[string]string{
 // notComplete are command lines in sentences that are not complete, with the reason. Their flags are checked nevertheless.
 var notComplete = map[string]string{
 	"birthmark init":                       "a file of settings exists in the folder of sentences: quickstart.md runs it",
+	"birthmark health":                     "needs a server",
 	"birthmark search TEXT":                "TEXT is a placeholder",
 	"birthmark stats SERIES":               "SERIES is a placeholder",
 	"birthmark find contract…":             "needs an index of bitcoin-sv",
