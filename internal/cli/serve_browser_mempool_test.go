@@ -16,6 +16,7 @@ import (
 	"birthmark/api/explorer"
 	"birthmark/api/served"
 	"birthmark/core/coretest"
+	"birthmark/core/pending"
 	"birthmark/core/pending/pendingtest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -25,7 +26,8 @@ import (
 func mempoolServer(t *testing.T, n *pendingtest.Node) (url string) {
 	t.Helper()
 	db := n.World.DB
-	pool := answertest.Follow(t, db, func(context.Context, []string) (model.Source, error) { return n, nil })
+	severalBlocks := func(o *pending.Options) { o.Traits.BlockVSize = 4500 } // projected ones
+	pool := answertest.Follow(t, db, func(context.Context, []string) (model.Source, error) { return n, nil }, severalBlocks)
 	chain := &served.Chain{
 		Name: "test", Model: db.Chain(), View: db.View, Moved: db.Moved, Mempool: pool, State: func() served.State { return served.State{} },
 	}
@@ -94,6 +96,16 @@ func unconfirmedArrive(t *testing.T, browser context.Context) {
 		return nil
 	}))
 	b.becomes(`document.querySelector('main').textContent.includes('1 confirmation')`)
+	b.open("/test/block/tip", 200)
+	for !eval[bool](b, `!!document.querySelector('#compared')`) { // the server compares the block after it arrived
+		time.Sleep(20 * time.Millisecond)
+		b.open("/test/block/tip", 200)
+	}
+	b.everyLook(axeScript(t))
+	eval[bool](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }), true`)
+	b.everyLook(axeScript(t))
+	b.do("begin", wide(desk))
+	b.reachEverything("/test/block/tip")
 	n.Lock()
 	coretest.Consistent(t, w.DB)
 	n.Unlock()

@@ -74,6 +74,7 @@ func TestExplorerInABrowser(t *testing.T) {
 			"/cardano-preview/tx/7b4fddb53f730db367294b101510d62e4350fde21d2cf44193d07dc3f92fde70",
 			"/ergo/tx/b335440b3bd2f84fa6cbb23d0e740ced1625d2c5e67fcfce51f79c14346cc4b7")
 	})
+	t.Run("a first visitor has answers", func(t *testing.T) { visitorHasAnswers(t, server) })
 	t.Run("every element is shown", func(t *testing.T) { elementsAreShown(t, browser, server) })
 	t.Run("every content is shown", func(t *testing.T) { contentsAreShown(t, browser, server) })
 	t.Run("pictures come from the gateway", func(t *testing.T) { picturesAreLoaded(t, browser, server) })

@@ -13,6 +13,16 @@ import (
 // path matches. If no such path exists, the test is skipped, or fails if BIRTHMARK_REQUIRE_DATA is 1.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
+	path, ok := Find(t, elements...)
+	if !ok {
+		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", filepath.Join(elements...))
+	}
+	return path
+}
+
+// Find is [Path], but it reports that no such path exists instead of skipping the test.
+func Find(t testing.TB, elements ...string) (path string, ok bool) {
+	t.Helper()
 	dir := os.Getenv("BIRTHMARK_DATA")
 	if dir == "" {
 		dir = "../shared/data"
@@ -29,9 +39,9 @@ func Path(t testing.TB, elements ...string) string {
 		t.Fatalf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)
 	}
 	if len(found) == 0 {
-		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)
+		return "", false
 	}
-	return found[0]
+	return found[0], true
 }
 
 // top is the folder of the go.mod of the program, not of a module below it. A test runs in the folder of its package.
