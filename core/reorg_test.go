@@ -266,7 +266,7 @@ func TestAFailedReorgRecordsTheRemovedBlocks(t *testing.T) {
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 530))
 	shared := trunk.Blocks(6)
-	ours, theirs := trunk.Fork(1).Blocks(5), trunk.Fork(2).Blocks(6)
+	ours, theirs := trunk.Fork(1).Blocks(3), trunk.Fork(2).Blocks(4)
 	before, after := slices.Concat(shared, ours), slices.Concat(shared, theirs)
 	want := fresh(t, v, after)
 	fork := events(shared[5].Point(), theirs)

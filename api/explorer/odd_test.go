@@ -286,7 +286,7 @@ func TestTransactionsOfEveryCoinAreListed(t *testing.T) {
 			w := newFull(t, chain, uri)
 			w.sync(t, model.HeightPk(len(served)-1), idsOf(chain, last))
 			w.sameAs(t, slices.Concat(txs[:before], last))
-			textsAreArguments(t, w.name, w, w.store, testrun.Amount(1500, 300))
+			textsAreArguments(t, w.name, w, w.store, testrun.Amount(500, 300))
 			served = all
 			clear(pool)
 			w.sync(t, model.HeightPk(len(served)-1), nil)

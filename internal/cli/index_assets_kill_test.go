@@ -46,7 +46,7 @@ func TestKillsWhileAssetsAreAdded(t *testing.T) {
 	}
 }
 
-const killedBlocks = 1500
+const killedBlocks = 500
 
 type assetsKilled struct {
 	rng            *rand.Rand
@@ -64,7 +64,7 @@ func (k *assetsKilled) run(t *testing.T, dir string) {
 	k.change(t, timed, "add", 0)
 	took := time.Since(began)
 	same(t, timed, digest)
-	for n := 0; n < 6 && k.kills < 4 && !t.Failed(); n++ { // a process can end before it is killed
+	for n := 0; n < 6 && k.kills < 3 && !t.Failed(); n++ { // a process can end before it is killed
 		k.round(t, filepath.Join(dir, fmt.Sprint(n)), digest, took)
 	}
 	t.Logf("%s: %d processes were killed, one that was not takes %v", k.assets, k.kills, took)

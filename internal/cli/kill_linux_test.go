@@ -28,8 +28,11 @@ const killsVariable = "BIRTHMARK_KILLS"
 // killTxs is the size of a chain whose caches overflow 15 times per shard if they have killCaches bytes. With the caches of
 // the minimum of memory, a chain of 200,000 transactions overflows once, and one of a million is merged.
 const (
-	killTxs    = 60_000
-	killCaches = 3 << 19
+	killTxs    = 20_000
+	killCaches = 1 << 19
+
+	longTxs    = 240_000 // with BIRTHMARK_KILLS
+	longCaches = 3 << 19
 )
 
 // killOptions are all options of accounts of two indexes. At the level debug the log has every start of the caches.
@@ -45,13 +48,13 @@ indexes:
 func TestKillsDuringAFirstSyncBeyondMemory(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	kills, txs := 2, killTxs
+	kills, txs, caches := 2, killTxs, killCaches
 	if text := os.Getenv(killsVariable); text != "" {
 		var err error
 		if kills, err = strconv.Atoi(text); err != nil {
 			t.Fatalf("%s: %v", killsVariable, err)
 		}
-		txs *= 4
+		txs, caches = longTxs, longCaches
 	}
 	rng := testseed.Rand(t)
 	dir := t.TempDir()
@@ -59,7 +62,7 @@ func TestKillsDuringAFirstSyncBeyondMemory(t *testing.T) {
 	if err := os.WriteFile(config, []byte(killOptions), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	k := &killed{rng: rng, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
+	k := &killed{rng: rng, caches: caches, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
 	ask(t, nil, "bench", "generate", "--chain", "bitcoin", "--txs", strconv.Itoa(txs), filepath.Join(dir, "chain"))
 	k.args = []string{"--chain", "bitcoin", "--network", "regtest", "--config", config, "--source", "file://" + filepath.Join(dir, "chain", "blocks")}
 	ask(t, nil, append([]string{"sync", "--memory", "1GiB", "--db", k.whole}, k.args...)...)
@@ -112,6 +115,8 @@ type killed struct {
 	rng   *rand.Rand
 	args  []string // of sync
 	whole string   // a database of the whole chain
+
+	caches int // bytes
 
 	snapshot                   bool // the database has a snapshot of the caches
 	resumed, withFiles, reread int
@@ -264,7 +269,7 @@ func (b *lockedBuffer) String() string {
 // process returns a sync with the minimum of memory and less for the caches.
 func (k *killed) process(t *testing.T, db string, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	cmd, stdout, stderr = process(t, -1, slices.Concat([]string{"sync", "--json", "--memory", "64MiB", "--db", db}, k.args, args)...)
-	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", cachesVariable, killCaches))
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", cachesVariable, k.caches))
 	return cmd, stdout, stderr
 }
 

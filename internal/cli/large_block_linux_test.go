@@ -44,7 +44,7 @@ func TestALargeBlock(t *testing.T) {
 	dir := t.TempDir()
 	ask(t, nil, "bench", "generate", "--chain", "bitcoin-sv", "--txs", strconv.Itoa(txs+2000), "--block-txs", "10",
 		"--large-block", strconv.Itoa(txs), filepath.Join(dir, "chain"))
-	k := &killed{rng: testseed.Rand(t), whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
+	k := &killed{rng: testseed.Rand(t), caches: longCaches, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
 	k.args = []string{"--chain", "bitcoin-sv", "--network", "regtest", "--source", "file://" + filepath.Join(dir, "chain", "blocks")}
 	if os.Getenv(largeVariable) != "" {
 		k.args = append(k.args, "--memory", memory)

@@ -163,14 +163,12 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 		base += n
 	}
 	with, first, txs := pend()
-	for range testrun.Amount(2, 1) {
-		for _, depth := range []int{3, 1, 20}[:testrun.Amount(3, 1)] {
-			of := fmt.Sprintf("a reorganization of depth %d", depth)
-			change(of+" of blocks without them", txs, base, branch(c, depth))
-			change(of+" that confirms them", txs, base, append([]ergotest.Block{first}, branch(with, depth)...))
-			change(of+" with an empty mempool", nil, base+1, branch(with, depth+1))
-			change(of+" that makes them unconfirmed", txs, base, branch(c, depth+3))
-		}
+	for _, depth := range []int{3, 1, 20}[:testrun.Amount(3, 1)] {
+		of := fmt.Sprintf("a reorganization of depth %d", depth)
+		change(of+" of blocks without them", txs, base, branch(c, depth))
+		change(of+" that confirms them", txs, base, append([]ergotest.Block{first}, branch(with, depth)...))
+		change(of+" with an empty mempool", nil, base+1, branch(with, depth+1))
+		change(of+" that makes them unconfirmed", txs, base, branch(c, depth+3))
 	}
 	t.Logf("%d polls of %d transactions", polls.Load(), len(*kept.Load()))
 }

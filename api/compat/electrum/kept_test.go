@@ -292,7 +292,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 			defer cancel()
 			k.start(ctx)
 
-			steps, large := testrun.Amount(60, 6), testrun.Amount(1000, 200)
+			steps, large := testrun.Amount(25, 6), testrun.Amount(300, 200)
 			k.change("send", func() { k.node.Send(t, k.spend(k.coins[0])) })
 			k.keep()
 			k.blocks(13)
