@@ -89,7 +89,7 @@ func DivideReading(total Size) Division {
 // database, that of the tables of recent outputs and texts, outside Go's heap, and that of rows and pages, in it.
 func DivideExport(total Size, jobs int) (database Size, tables, heap int64) {
 	need := int64(jobs) * exportHeap
-	database, heap = total/8, min(int64(total)/4, need)
+	database, heap = total/8, min(int64(total)/4*int64(min(jobs, 2)), need-exportPages)
 	return database, int64(total-database) - heap, min(heap+exportPages, need)
 }
 
