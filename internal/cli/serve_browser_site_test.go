@@ -95,8 +95,23 @@ func searchSuggests(t *testing.T, browser context.Context, server string, chains
 	}
 	b.press("1", "2", "c")
 	b.becomes(open + ` > 3`)
+	const selected = `[...document.querySelectorAll('#suggestions [role=option]')].findIndex((o) => o.ariaSelected === 'true')`
+	b.press(kb.ArrowUp) // to the last one, then to the text, then down to the first
+	b.becomes(selected + ` === ` + open + ` - 1`)
+	b.press(kb.ArrowDown)
+	b.becomes(selected + ` === -1 && !document.getElementById('q').hasAttribute('aria-activedescendant')`)
+	b.press(kb.ArrowDown, kb.ArrowUp)
+	b.becomes(selected + ` === -1`)
 	b.press(kb.Escape)
-	b.becomes(open + ` === 0`)
+	b.becomes(open + ` === 0 && document.getElementById('q').value === '12c' && document.activeElement.id === 'q'`)
+	b.press("b")
+	b.becomes(open + ` > 0`)
+	b.press(kb.Tab) // to the button
+	b.becomes(open + ` === 0 && document.activeElement.closest('form') === document.getElementById('q').form`)
+	b.follow("the text itself", chromedp.KeyEvent(kb.Enter))
+	if b.at != "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S" { // the only result that begins with it
+		t.Errorf("the text without a suggestion opens %s", b.at)
+	}
 	b.open("/", 200)
 	b.press("5", "5", "5")
 	b.becomes(open + ` === ` + string(rune('0'+chains)))
@@ -113,4 +128,33 @@ func searchSuggests(t *testing.T, browser context.Context, server string, chains
 	eval[bool](b, `document.getElementById('q').focus(), true`)
 	b.press("h", "a", "p", "p")
 	b.becomes(open + ` > 0 && document.getElementById('suggestions').textContent.includes('HappyCoin')`)
+}
+
+// The search form works without scripts, by keyboard and by its button, on a screen and on a phone.
+func searchWithoutScripts(t *testing.T, browser context.Context, server string) {
+	b := newTab(t, browser, server)
+	b.do("without scripts", scripting(false))
+	write := func(text ...string) {
+		eval[bool](b, `document.getElementById('q').focus(), true`)
+		b.press(text...)
+	}
+	for _, width := range []int64{desk, phone} {
+		b.do("resize", wide(width))
+		for _, submit := range []chromedp.Action[chromedp.Void]{chromedp.KeyEvent(kb.Enter), chromedp.Click(chromedp.CSS("form.find button"))} {
+			b.open("/bitcoin/block/9", 200)
+			write("1", "7", "0", " ")
+			b.follow("submit", submit)
+			if !strings.HasPrefix(b.at, "/bitcoin/block/00000000d1145790") {
+				t.Errorf("the form opens %s", b.at)
+			}
+		}
+		b.open("/bitcoin", 200)
+		write("1", "2", "c")
+		b.follow("submit", chromedp.KeyEvent(kb.Enter))
+		b.look("with results", "contrast", "width", "labels")
+		b.follow("the first result", chromedp.Click(chromedp.CSS("main .hits a")))
+		if !strings.HasPrefix(b.at, "/bitcoin/") || strings.Contains(b.at, "search") {
+			t.Errorf("the first result opens %s", b.at)
+		}
+	}
 }

@@ -59,6 +59,7 @@ func TestExplorerInABrowser(t *testing.T) {
 	t.Run("the keyboard reaches everything", func(t *testing.T) { keyboardReachesEverything(t, browser, server, "/bitcoin/block/170") })
 	t.Run("the search box finds", func(t *testing.T) { searchBoxFinds(t, browser, server, dbs) })
 	t.Run("search suggests", func(t *testing.T) { searchSuggests(t, browser, server, len(dbs)) })
+	t.Run("search without scripts", func(t *testing.T) { searchWithoutScripts(t, browser, server) })
 	t.Run("display settings hold", func(t *testing.T) { displayHolds(t, browser, server) })
 	t.Run("a hash is copied", func(t *testing.T) { hashIsCopied(t, browser, server) })
 	t.Run("a coin is followed", func(t *testing.T) { coinIsFollowed(t, browser, server) })
