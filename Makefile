@@ -71,7 +71,7 @@ rocksdb: setup ## build RocksDB without assertions, which `make build` then uses
 build: private ROCKSDB := if-built
 build: setup ## build bin/birthmark and bin/birthmark-bench
 	@$(call compiling,5 minutes)
-	@tools/elapsed.sh $@ go build -buildvcs=$(VCS) -ldflags="'-extldflags=$(with_own)'" -o bin/ ./cmd/...
+	@tools/elapsed.sh $@ go build -buildvcs=$(VCS) -ldflags="-extldflags '$(with_own)'" -o bin/ ./cmd/...
 
 .PHONY: man
 man: build ## write the man pages to bin/man
