@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds a release in dist/: a tarball, a Debian package, a container image if buildah is installed, a bill of materials
-# (CycloneDX), and their checksums, which are signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE` builds only the binary,
-# `release.sh licenses` prints the licenses of all that it contains. Two builds of one commit on the same system are
-# equal: the paths of the tree and the time do not matter.
+# (CycloneDX), and their checksums, which are signed if MINISIGN_KEY is the path of a secret key of minisign.
+# `release.sh binary FILE` builds only the binary, `release.sh licenses` prints the licenses of all that it contains.
+# Two builds of one commit on the same system are equal: the paths of the tree and the time do not matter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
