@@ -188,6 +188,10 @@ func (r *crawler) leaf(target string, l leaf) {
 	if l.text == "" {
 		return
 	}
+	if l.path[0] == "href" && l.text[0] == '?' { // relative to the page
+		path, _, _ := strings.Cut(target, "?")
+		l.text = path + l.text
+	}
 	if !r.Own && strings.HasPrefix(l.text, "hex:") {
 		r.fault("hex: at "+l.path[0], "%s: %s is %q, a form of this server alone", target, l.key(), l.text)
 	}
