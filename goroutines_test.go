@@ -19,7 +19,7 @@ var guarded = []string{"api", "core", "chains", "storage", "internal", "distribu
 var unguarded = map[string]string{
 	"api/netserver/server.go: drain":           "waits for a channel",
 	"api/ratelimit/timelimit.go: newTimeLimit": "ends a context",
-	"core/meter/yield.go: start":               "reads a pipe",
+	"core/meter/yield.go: wait":                "writes to a pipe",
 	"internal/control/serve.go: Serve":         "net/http guards each connection",
 	"internal/daemon/handle.go: tip":           "waits for two channels",
 	"internal/guard/guard.go: Beside":          "calls guard.Call",

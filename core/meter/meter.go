@@ -125,7 +125,7 @@ func (m *Meter) Spend(points int64) error {
 	}
 	spent := m.points.Add(points)
 	if spent/yieldPoints != (spent-points)/yieldPoints {
-		network.yield()
+		yield()
 	}
 	if spent <= m.paid.Load() {
 		return nil

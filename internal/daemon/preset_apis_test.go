@@ -261,7 +261,8 @@ var v1Test = apiTest{
 		})(w, operation)
 	},
 	node: []string{
-		"GET fees", "GET mempool", "GET mempool/blocks", "GET mempool/transactions", "POST tx", "POST tx/package", "POST tx/test",
+		"GET block/{block}/comparison", "GET fees", "GET mempool", "GET mempool/blocks", "GET mempool/transactions", "POST tx",
+		"POST tx/package", "POST tx/test",
 	},
 }
 
