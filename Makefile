@@ -9,7 +9,7 @@ SHELL := /bin/bash
 # the results do not depend on the folder of the checkout either.
 #
 # ROCKSDB=system links the library of the system; Debian's has its assertions on, which tests want. ROCKSDB=own links the
-# one of `make rocksdb`, without assertions: the default of `make build` if it exists.
+# one of `make rocksdb`, without assertions: the default of `make build` if it exists, and what releases contain.
 ROCKSDB ?= system
 built = $(eval built := $(shell tools/rocksdb/build.sh --cached))$(built)
 own = $(if $(filter own if-built,$(ROCKSDB)),$(or $(built),$(if $(filter own,$(ROCKSDB)),$(error run make rocksdb first))))
@@ -24,6 +24,7 @@ export CGO_CXXFLAGS = $(CGO_CFLAGS) $(if $(own),-DNDEBUG)
 
 # In a git repository the binary contains its commit: see `birthmark version`.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
+ARCHS ?= amd64 arm64
 BENCH ?= append
 FUZZTIME ?= 10s
 
@@ -78,14 +79,16 @@ man: build ## write the man pages to bin/man
 	@bin/birthmark man bin/man
 
 .PHONY: release
-release: setup ## build a tarball, a Debian package, a bill of materials and their checksums in dist/
-	@$(call compiling,10 minutes)
-	@tools/release.sh
+release: setup ## build tarballs, Debian packages, images, bills of materials and checksums in dist/ (ARCHS="amd64 arm64")
+	@$(call compiling,30 minutes)
+	@tools/setup.sh $(ARCHS)
+	@tools/release.sh $(ARCHS)
 
 .PHONY: release-check
 release-check: setup ## build a release twice, the second time from another folder without a cache, and compare
-	@$(call compiling,20 minutes)
-	@tools/release-check.sh
+	@$(call compiling,an hour)
+	@tools/setup.sh $(ARCHS)
+	@tools/release-check.sh $(ARCHS)
 
 # OLD is a package of an earlier release.
 .PHONY: package-check

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that Birthmark needs to build on Debian 12 and 13 and Ubuntu 24.04, and with the argument `tests`
-# the browser and the shells of `make test`, with `interop` the programs of `make test-interop`. Prints nothing if none is
-# missing.
+# the browser and the shells of `make test`, with `interop` the programs of `make test-interop`, with `amd64` and `arm64`
+# the compilers of these architectures. Prints nothing if none is missing.
 set -euo pipefail
 
 packages=(
@@ -73,6 +73,12 @@ install() {
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   install "${packages[@]}"
+  for argument in "$@"; do
+    case $argument-$(uname -m) in
+      amd64-aarch64) install g++-x86-64-linux-gnu ;;
+      arm64-x86_64) install g++-aarch64-linux-gnu ;;
+    esac
+  done
   if [ "${1-}" = tests ]; then
     install "${tests[@]}" || echo "setup: without ${tests[*]} the tests that need a browser or a shell are skipped" >&2
   elif [ "${1-}" = interop ]; then
