@@ -173,7 +173,7 @@ func TestHistoriesNameOtherParties(t *testing.T) {
 				if strings.Contains(shown, " and more") {
 					continue // an address that is too long for a list
 				}
-				if want := naiveParties(tx, value.Value); shown != want {
+				if want := naiveParties(tx, value.Value); !showsAs(shown, want) {
 					t.Errorf("%s in the history of %s: %q, expected %q", hash, value.Value, shown, want)
 				}
 				if shown != "" {
@@ -184,6 +184,17 @@ func TestHistoriesNameOtherParties(t *testing.T) {
 		if named == 0 {
 			t.Error("no row names another party")
 		}
+	})
+}
+
+// showsAs reports whether a list is shown as its parts, of which the middle of long ones is left out.
+func showsAs(shown, list string) bool {
+	parts, whole := strings.Split(shown, ", "), strings.Split(list, ", ")
+	return len(parts) == len(whole) && !slices.ContainsFunc(parts, func(part string) bool {
+		want := whole[0]
+		whole = whole[1:]
+		begin, end, short := strings.Cut(part, "…")
+		return part != want && !(short && strings.HasPrefix(want, begin) && strings.HasSuffix(want, end))
 	})
 }
 

@@ -32,13 +32,20 @@ func squares(t *testing.T, d *document) map[[2]int]bool {
 	}
 	svg, _, _ = strings.Cut(svg, "</svg>")
 	black := map[[2]int]bool{}
-	for _, m := range regexp.MustCompile(`M(\d+) (\d+)h(\d+)v1h-(\d+)z`).FindAllStringSubmatch(svg, -1) {
-		x, _ := strconv.Atoi(m[1])
-		y, _ := strconv.Atoi(m[2])
-		n, _ := strconv.Atoi(m[3])
+	x, y := 0, 0 // the end of the last line
+	for _, m := range regexp.MustCompile(`(?:M(\d+) (\d+)\.5|m(\d+) 0)h(\d+)`).FindAllStringSubmatch(svg, -1) {
+		if m[3] == "" {
+			x, _ = strconv.Atoi(m[1])
+			y, _ = strconv.Atoi(m[2])
+		} else {
+			gap, _ := strconv.Atoi(m[3])
+			x += gap
+		}
+		n, _ := strconv.Atoi(m[4])
 		for i := range n {
 			black[[2]int{x + i, y}] = true
 		}
+		x += n
 	}
 	return black
 }

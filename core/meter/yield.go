@@ -23,7 +23,7 @@ func yield() {
 	}
 }
 
-// pipes are those that no goroutine waits for. The collector closes pipes that are not used.
+// pipes are the pipes that no goroutine waits for. The collector closes unused ones.
 var pipes sync.Pool
 
 type pipe struct{ r, w *os.File }

@@ -96,7 +96,7 @@ func BenchmarkPolicy(b *testing.B) {
 	all := branch(b, c, 1)
 	n := ouroborostest.Start(b, cardanogen.DefaultMagic, all)
 	w.sync(b, n.TCP(), 0)
-	first := w.naive.outputs[slices.IndexFunc(w.naive.outputs, func(o *utxo) bool { return o.spent == nil && len(o.assets) == 0 })]
+	first := w.naive.outputs[slices.IndexFunc(w.naive.outputs, func(o *output) bool { return o.spent == nil && len(o.assets) == 0 })]
 	spent, index, policy := first.tx, first.index, cardanotest.Filled(28, 9)
 	recipient := func(i int) []byte {
 		return binary.BigEndian.AppendUint32(append([]byte{0x60}, cardanotest.Filled(24, 3)...), uint32(i%3000))

@@ -29,7 +29,7 @@ func preview(t testing.TB, unspent bool, to model.HeightPk) *world {
 // question is a request for matches and the outputs that it selects.
 type question struct {
 	url     string
-	selects func(*utxo) bool
+	selects func(*output) bool
 	resolve bool
 	oldest  bool
 }
@@ -37,14 +37,14 @@ type question struct {
 // ask returns a random request about an output.
 func (n *naive) ask(rng *rand.Rand) question {
 	o := n.outputs[rng.IntN(len(n.outputs))]
-	q := question{url: "/matches", selects: func(*utxo) bool { return true }}
-	only := func(f func(*utxo) bool) {
+	q := question{url: "/matches", selects: func(*output) bool { return true }}
+	only := func(f func(*output) bool) {
 		before := q.selects
-		q.selects = func(o *utxo) bool { return before(o) && f(o) }
+		q.selects = func(o *output) bool { return before(o) && f(o) }
 	}
 	payment, stake := o.credential(address.PaymentCredential), o.credential(address.StakeCredential)
-	pays := func(c *utxo) bool { return c.credential(address.PaymentCredential) == payment }
-	stakes := func(c *utxo) bool { return c.credential(address.StakeCredential) == stake }
+	pays := func(c *output) bool { return c.credential(address.PaymentCredential) == payment }
+	stakes := func(c *output) bool { return c.credential(address.StakeCredential) == stake }
 	var asset string
 	if len(o.assets) > 0 {
 		asset = hex.EncodeToString(o.assets[rng.IntN(len(o.assets))].ID)
@@ -52,7 +52,7 @@ func (n *naive) ask(rng *rand.Rand) question {
 	switch kind := rng.IntN(10); {
 	case kind == 0 && rng.IntN(20) == 0:
 		q.url += "/*/*"
-		only(func(c *utxo) bool { return !c.byron() })
+		only(func(c *output) bool { return !c.byron() })
 	case kind == 1 && payment != "":
 		q.url += "/" + payment + "/*"
 		only(pays)
@@ -65,51 +65,51 @@ func (n *naive) ask(rng *rand.Rand) question {
 		only(stakes)
 	case kind == 4 && asset != "":
 		q.url += "/" + asset[:56] + ".*"
-		only(func(c *utxo) bool { return c.holds(asset[:56]) })
+		only(func(c *output) bool { return c.holds(asset[:56]) })
 	case kind == 5 && asset != "":
 		q.url += "/" + asset[:56] + "." + asset[56:]
-		only(func(c *utxo) bool { return c.holdsExactly(asset) })
+		only(func(c *output) bool { return c.holdsExactly(asset) })
 	case kind == 6:
 		q.url += "/*@" + o.tx.String()
-		only(func(c *utxo) bool { return c.tx == o.tx })
+		only(func(c *output) bool { return c.tx == o.tx })
 	case kind == 7:
 		q.url += fmt.Sprintf("/%d@%s", o.index, o.tx)
-		only(func(c *utxo) bool { return c.tx == o.tx && c.index == o.index })
+		only(func(c *output) bool { return c.tx == o.tx && c.index == o.index })
 	case kind == 8:
 		q.url += "/" + hex.EncodeToString(o.address)
-		only(func(c *utxo) bool { return string(c.address) == string(o.address) })
+		only(func(c *output) bool { return string(c.address) == string(o.address) })
 	default:
 		q.url += "/" + address.FormatAny(o.address)
-		only(func(c *utxo) bool { return string(c.address) == string(o.address) })
+		only(func(c *output) bool { return string(c.address) == string(o.address) })
 	}
 	q.url += "?"
 	with := func(parameter string) { q.url += parameter + "&" }
 	switch rng.IntN(4) {
 	case 0:
 		with("unspent")
-		only(func(c *utxo) bool { return c.spent == nil })
+		only(func(c *output) bool { return c.spent == nil })
 	case 1:
 		with("spent")
-		only(func(c *utxo) bool { return c.spent != nil })
+		only(func(c *output) bool { return c.spent != nil })
 	}
 	n.bound(rng, with, only)
 	switch rng.IntN(6) {
 	case 0:
 		if asset != "" {
 			with("asset_name=" + asset[56:] + "&policy_id=" + asset[:56])
-			only(func(c *utxo) bool { return c.holdsExactly(asset) })
+			only(func(c *output) bool { return c.holdsExactly(asset) })
 		}
 	case 1:
 		if asset != "" {
 			with("policy_id=" + asset[:56])
-			only(func(c *utxo) bool { return c.holds(asset[:56]) })
+			only(func(c *output) bool { return c.holds(asset[:56]) })
 		}
 	case 2:
 		with("transaction_id=" + o.tx.String())
-		only(func(c *utxo) bool { return c.tx == o.tx })
+		only(func(c *output) bool { return c.tx == o.tx })
 		if rng.IntN(2) == 0 {
 			with(fmt.Sprintf("output_index=%d", o.index))
-			only(func(c *utxo) bool { return c.index == o.index })
+			only(func(c *output) bool { return c.index == o.index })
 		}
 	}
 	if q.resolve = rng.IntN(3) == 0; q.resolve {
@@ -122,7 +122,7 @@ func (n *naive) ask(rng *rand.Rand) question {
 }
 
 // bound adds bounds of the slots in which outputs are created or spent.
-func (n *naive) bound(rng *rand.Rand, with func(string), only func(func(*utxo) bool)) {
+func (n *naive) bound(rng *rand.Rand, with func(string), only func(func(*output) bool)) {
 	slot := func() (text string, at uint64) {
 		p := n.blocks[rng.IntN(len(n.blocks))]
 		if rng.IntN(3) == 0 {
@@ -135,20 +135,20 @@ func (n *naive) bound(rng *rand.Rand, with func(string), only func(func(*utxo) b
 		text, at := slot()
 		if rng.IntN(2) == 0 {
 			with("created_after=" + text)
-			only(func(c *utxo) bool { return c.created.Slot >= at })
+			only(func(c *output) bool { return c.created.Slot >= at })
 		} else {
 			with("spent_after=" + text)
-			only(func(c *utxo) bool { return c.spent != nil && c.spent.Slot >= at })
+			only(func(c *output) bool { return c.spent != nil && c.spent.Slot >= at })
 		}
 	}
 	if rng.IntN(3) == 0 {
 		text, at := slot()
 		if rng.IntN(2) == 0 {
 			with("created_before=" + text)
-			only(func(c *utxo) bool { return c.created.Slot <= at })
+			only(func(c *output) bool { return c.created.Slot <= at })
 		} else {
 			with("spent_before=" + text)
-			only(func(c *utxo) bool { return c.spent != nil && c.spent.Slot <= at })
+			only(func(c *output) bool { return c.spent != nil && c.spent.Slot <= at })
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (w *world) verify(t *testing.T, rng *rand.Rand, questions int) (matches int
 	t.Helper()
 	for range questions {
 		q := w.naive.ask(rng)
-		selected := slices.Collect(func(yield func(*utxo) bool) {
+		selected := slices.Collect(func(yield func(*output) bool) {
 			for _, o := range w.naive.outputs {
 				if q.selects(o) && !yield(o) {
 					return

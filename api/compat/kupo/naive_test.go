@@ -16,8 +16,8 @@ import (
 // naive has all outputs and the contents of transactions. It scans every output for every request.
 type naive struct {
 	chain   model.Chain
-	outputs []*utxo
-	at      map[outpoint]*utxo
+	outputs []*output
+	at      map[outpoint]*output
 	blocks  []model.Point
 	datums  map[string]string              // by hash, of outputs and witnesses
 	shown   map[string]model.HeightPk      // the heights at which these datums and scripts first occur
@@ -38,8 +38,8 @@ type outpoint struct {
 	index uint32
 }
 
-// utxo is an output.
-type utxo struct {
+// output is an output.
+type output struct {
 	height   model.HeightPk
 	place    int // of the transaction in its block
 	tx       model.Hash
@@ -56,7 +56,7 @@ type utxo struct {
 }
 
 func newNaive(c model.Chain) *naive {
-	n := &naive{chain: c, at: map[outpoint]*utxo{}, datums: map[string]string{}, scripts: map[string]model.ScriptDetails{}, metadata: map[model.Hash][]labels{},
+	n := &naive{chain: c, at: map[outpoint]*output{}, datums: map[string]string{}, scripts: map[string]model.ScriptDetails{}, metadata: map[model.Hash][]labels{},
 		shown: map[string]model.HeightPk{}}
 	return n
 }
@@ -79,7 +79,7 @@ func (n *naive) apply(e model.Event) error {
 func (n *naive) rollback(to model.Point) {
 	kept := func(p model.Point) bool { return !to.IsOrigin() && p.Height <= to.Height }
 	n.blocks = slices.DeleteFunc(n.blocks, func(p model.Point) bool { return !kept(p) })
-	n.outputs = slices.DeleteFunc(n.outputs, func(o *utxo) bool {
+	n.outputs = slices.DeleteFunc(n.outputs, func(o *output) bool {
 		if o.spent != nil && !kept(*o.spent) {
 			o.spent = nil
 		}
@@ -143,12 +143,12 @@ func (n *naive) add(b *model.Block, place int) error {
 		}
 	}
 	for i := range tx.Outputs {
-		o := &utxo{
+		o := &output{
 			height: b.Height, place: place, tx: tx.Hash, index: uint32(tx.OutputIndex(i)), value: tx.Outputs[i].Value,
 			assets: tx.Outputs[i].Assets, created: b.Point(),
 		}
 		for _, k := range tx.Outputs[i].Keys {
-			if names[k.Index] == "address" {
+			if k.Index == 0 { // of names
 				o.address = bytes.Clone(k.Value)
 			}
 		}
@@ -169,10 +169,10 @@ func (n *naive) add(b *model.Block, place int) error {
 	return nil
 }
 
-func (o *utxo) byron() bool { return !address.IsShelley(o.address) }
+func (o *output) byron() bool { return !address.IsShelley(o.address) }
 
 // credential returns the hash of a credential of the address, in hex; empty: it has none.
-func (o *utxo) credential(of func([]byte) ([]byte, bool)) string {
+func (o *output) credential(of func([]byte) ([]byte, bool)) string {
 	cred, ok := of(o.address)
 	if !ok {
 		return ""
@@ -180,11 +180,11 @@ func (o *utxo) credential(of func([]byte) ([]byte, bool)) string {
 	return hex.EncodeToString(cred[1:])
 }
 
-func (o *utxo) holds(id string) bool {
+func (o *output) holds(id string) bool {
 	return slices.ContainsFunc(o.assets, func(a model.Asset) bool { return strings.HasPrefix(hex.EncodeToString(a.ID), id) })
 }
 
-func (o *utxo) holdsExactly(id string) bool {
+func (o *output) holdsExactly(id string) bool {
 	return slices.ContainsFunc(o.assets, func(a model.Asset) bool { return hex.EncodeToString(a.ID) == id })
 }
 
@@ -212,7 +212,7 @@ func pointJSON(p model.Point) map[string]any {
 }
 
 // match returns an output as the API does.
-func (n *naive) match(o *utxo, resolve bool) map[string]any {
+func (n *naive) match(o *output, resolve bool) map[string]any {
 	assets := map[string]any{}
 	for _, a := range o.assets {
 		id := hex.EncodeToString(a.ID)

@@ -7,11 +7,13 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/kupo"
+	"birthmark/api/compat/utxo"
 	"birthmark/api/served"
 	"birthmark/chains/cardano"
 	"birthmark/core"
@@ -50,7 +52,11 @@ func newWorldIn(t testing.TB, network string, unspent bool, store storage.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := core.Options{Chain: c, Indexes: names, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
+	if c, err = c.Define([]model.Definition{utxo.FailedDatums, utxo.FailedScripts}); err != nil {
+		t.Fatal(err)
+	}
+	indexes := slices.Concat(names, []string{utxo.FailedDatums.Name, utxo.FailedScripts.Name})
+	o := core.Options{Chain: c, Indexes: indexes, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
 	for _, name := range names[:4] {
 		o.Keep[name] = model.IndexOptions{Unspent: unspent}
 	}
