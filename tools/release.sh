@@ -46,7 +46,7 @@ libraries() {
   echo "$rocksdb/doc/rocksdb"
   library "$1" zstd BSD-3-Clause libzstd-dev "$rocksdb/doc"
   library "$1" lz4 BSD-2-Clause liblz4-dev "$rocksdb/doc"
-  package=$(dpkg-query -S "$(realpath "$("${compiler}c++" -print-file-name=libstdc++.a)")" | sed 's/:.*//')
+  package=$(dpkg-query -S "$(realpath "$("${compiler}g++" -print-file-name=libstdc++.a)")" | sed 's/:.*//')
   library "$1" libstdc++ 'GPL-3.0-or-later WITH GCC-exception-3.1' "$package" /
 }
 
