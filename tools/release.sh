@@ -3,7 +3,7 @@
 # tarball, a Debian package, a container image if buildah is installed and a bill of materials (CycloneDX), and the
 # checksums of all, which are signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE
 # [ARCH]` builds only the binary, `release.sh licenses [ARCH]` prints the licenses of all that it contains. Two builds
-# of one commit on the same system are equal: the paths of the tree and the time do not matter.
+# of one commit on the same system are equal but for images: the paths of the tree and the time do not matter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
