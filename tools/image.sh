@@ -4,8 +4,8 @@
 #   tools/image.sh BINARY ARCH LICENSES FILE.tar.gz     ARCH is amd64 or arm64, LICENSES a text
 #
 # The image has the binary, and the C library and the certificates of Debian's packages, which apt gets and checks for the
-# architecture. No program of the image runs during the build. Two builds with the same packages have equal layers. It needs
-# buildah; SOURCE_DATE_EPOCH is the time of the files and of the image.
+# architecture. No program of the image runs during the build. Two builds with the same packages have equal layers. It
+# needs buildah; SOURCE_DATE_EPOCH is the time of the files and of the image.
 set -euo pipefail
 [ $# -eq 4 ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
 binary=$(realpath "$1") arch=$2 licenses=$(realpath "$3") file=$(realpath -m "$4")
