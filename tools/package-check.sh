@@ -59,7 +59,7 @@ memory: 512MiB
 indexes:
   address: {balance: true}
 YAML
-cp $settings /root/settings
+cp $settings /var/tmp/settings
 systemctl enable --quiet --now birthmark
 await at_tip
 await healthy
@@ -77,7 +77,7 @@ SOURCES
 rm -f /etc/apt/sources.list
 apt-get update -qq -o APT::Update::Error-Mode=any
 apt-get install -qq -o Dpkg::Options::=--force-confold birthmark >/dev/null </dev/null
-cmp $settings /root/settings || fail "the settings changed"
+cmp $settings /var/tmp/settings || fail "the settings changed"
 birthmark version --verbose | sed -n 's/^\(birthmark\|rocksdb\) /  \1 /p'
 # A database of 0.9 has an earlier format: the service ends with status 3 until it is upgraded.
 stopped() { ! systemctl is-active --quiet birthmark; }
@@ -99,7 +99,7 @@ step "remove: stops the service, keeps settings and data, asks nothing"
 env -u DEBIAN_FRONTEND apt-get remove -qq birthmark >/dev/null </dev/null
 ! systemctl is-active --quiet birthmark || fail "the service runs"
 [ ! -e /etc/systemd/system/multi-user.target.wants/birthmark.service ] || fail "the service is enabled"
-[ "$(files)" -gt 5 ] && cmp $settings /root/settings || fail "data or settings are lost"
+[ "$(files)" -gt 5 ] && cmp $settings /var/tmp/settings || fail "data or settings are lost"
 step "purge: removes the settings, keeps $(files) files of data and the user"
 env -u DEBIAN_FRONTEND apt-get purge -qq birthmark >/dev/null </dev/null
 [ "$(files)" -gt 5 ] && [ ! -e $settings ] && getent passwd birthmark >/dev/null || fail "data or the user are lost, or settings stay"

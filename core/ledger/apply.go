@@ -86,7 +86,7 @@ const (
 )
 
 // update replaces the row of each change, when enough rows are pending to be read together. next appends the new row to
-// b, or nothing to delete the row; row is the stored one, nil if there is none. key appends the key of a change to b, and
+// b, or nothing to delete the row; row is the stored one, or nil. key appends the key of a change to b, and
 // reports whether the row cannot exist yet. The caller must not reuse changes.
 func update[C any](a *Applier, f storage.Family, changes []C, key func(b []byte, c *C) (with []byte, isNew bool),
 	next func(c *C, b, row []byte) ([]byte, error)) error {

@@ -54,7 +54,7 @@ type deltaChunk [1024]entryDelta
 
 var deltaChunks = sync.Pool{New: func() any { return new(deltaChunk) }}
 
-// mintDelta is what a transaction that is added (1) or removed (-1) minted or burned; stated, or else token.
+// mintDelta is the mints and burns of an asset by an added (1) or removed (-1) transaction: stated, or otherwise token.
 type mintDelta struct {
 	asset  model.AssetBirthPk
 	stated schema.Supply
@@ -101,7 +101,7 @@ func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign in
 	d.mints = append(d.mints, mintDelta{asset, s, nil, sign})
 }
 
-// AddTokenMint adds what an added transaction minted or burned of a derived asset. s must not be changed.
+// AddTokenMint adds the mints and burns of a derived asset by an added transaction. s must not be changed.
 func (d *AssetDeltas) AddTokenMint(s *model.TokenSupply) {
 	d.mints = append(d.mints, mintDelta{asset: s.Asset, token: s, sign: 1})
 }

@@ -289,7 +289,7 @@ func (n *naive) utxos(tx *naiveTx) object {
 		add(o, false, false)
 	}
 	referred := [][]model.OutputReference{tx.d.ReferenceInputs, tx.d.Collateral}
-	if !tx.valid() { // only what it spends counts: its collateral
+	if !tx.valid() { // only its collateral is spent
 		referred = nil
 	}
 	for i, refs := range referred {

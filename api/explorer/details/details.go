@@ -47,7 +47,7 @@ type Writer struct {
 	Links
 	Fee     string            // of the transaction; empty: unknown
 	Scripts map[string]Script // that redeemers are for, by hash
-	More    string            // path of the page with all of the details that are written next; empty: there is none
+	More    string            // path of the page with all details of the next section; empty: none
 	limits
 	left      int
 	full      bool // something is missing because the page has no room

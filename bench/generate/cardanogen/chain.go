@@ -19,7 +19,7 @@ type Options struct {
 	// each, which mints it for some of them. These outputs stay unspent.
 	Holders int
 
-	// AllParts adds what the chain has otherwise none of: an epoch of each era since Shelley before Conway, certificates,
+	// AllParts adds parts that the chain lacks otherwise: an epoch of each era from Shelley to Babbage, certificates,
 	// withdrawals, votes, proposals, and scripts with the hashes that addresses and policies have, their redeemers and
 	// datums, in odd but valid encodings. It is for tests: the shape is not that of mainnet.
 	AllParts bool

@@ -278,7 +278,7 @@ func (c *Chain) runInputs() {
 	}
 }
 
-// runPolicies adds the scripts of what is minted.
+// runPolicies adds the scripts of the minted policies.
 func (c *Chain) runPolicies() {
 	var policies []uint32
 	for _, m := range c.minted {

@@ -76,7 +76,7 @@ func (s *script) native(r distribution.Random, depth int) []byte {
 	}
 	n := 1 + r.IntN(3)
 	var b []byte
-	if kind == 3 { // at least so many of them
+	if kind == 3 { // n of k: a minimum number of them
 		b = cbor.AppendUint(head(3), uint64(r.IntN(n+1)))
 	} else { // all, any
 		b = head(2)
