@@ -25,6 +25,7 @@ const (
 	stalled                        // it did not send what was requested
 	useless                        // it does not offer the required services
 	misbehaved                     // it sent data that no honest peer sends
+	declined                       // it sent a requested block that is not read: it is connected again at once
 )
 
 // endpoint is the address of a peer and the history of its connections.
@@ -47,7 +48,7 @@ const triesLong = 3
 
 // connectionEnded records the end of a connection and schedules the next attempt.
 func (n *Network) connectionEnded(e *endpoint, how exitReason, reason string) {
-	e.busy, e.tried, e.reason = false, true, reason
+	e.busy, e.tried, e.reason = false, how != declined, reason
 	wait := n.o.Most
 	switch how {
 	case misbehaved:
@@ -61,6 +62,8 @@ func (n *Network) connectionEnded(e *endpoint, how exitReason, reason string) {
 			wait = n.o.Penalty << min(e.stalls, 6)
 		}
 		e.stalls++
+	case declined:
+		wait = 0
 	}
 	e.next = time.Now().Add(time.Duration(float64(wait) * (0.5 + rand.Float64())))
 	if len(n.named) == 0 && (e.banned || e.fails >= 3 || how == useless) {

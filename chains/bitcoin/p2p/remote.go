@@ -179,7 +179,7 @@ func (n *Network) drop(r *remote, how exitReason, reason string) {
 	}
 	for _, wants := range r.wanted {
 		for _, w := range wants {
-			if w.f.from == r {
+			if w.f.from == r && how != declined {
 				w.f.failed++
 			}
 			w.freed()
@@ -219,7 +219,7 @@ func (r *remote) permit(head []byte, size int64) error {
 	case len(r.wanted[hash]) == 0:
 		r.ban("sent an unrequested block of %d bytes", size)
 	default:
-		n.drop(r, disconnected, "sends a large block that is not read now")
+		n.drop(r, declined, "sends a large block that is not read now")
 		n.changed()
 	}
 	return failed

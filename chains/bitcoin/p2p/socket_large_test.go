@@ -3,15 +3,20 @@ package p2p
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/model"
 )
 
 // stream is a connection of which only the data are read.
@@ -84,5 +89,41 @@ func TestUnrequestedLargeBlocksAreNotRead(t *testing.T) {
 	until(t, "the peer to be dropped", func() bool {
 		return j.line("level=WARN", bad.address, fmt.Sprintf("unrequested block of %d bytes", size)) != ""
 	})
+	download(t, n, c.Blocks())
+}
+
+// The only peer is connected again at once after it sent a large block that was not read, whatever the pause before
+// retries. Until then other calls wait for it, and the refusal is not a failure of the peer.
+func TestPeersOfLargeBlocksAreConnectedAgain(t *testing.T) {
+	c := spending(30)
+	f := newFake(t, c.Blocks())
+	const size, large, times = block.Large + 1, 7, failures + 2
+	hash := c.Blocks()[large].BlockHash()
+	sent := 0
+	f.on = func(s *session, m wire.Message) bool {
+		get, ok := m.(*wire.MsgGetData)
+		if !ok || !slices.ContainsFunc(get.InvList, func(v *wire.InvVect) bool { return v.Hash == hash }) || sent >= times {
+			return false
+		}
+		sent++
+		m2 := message("block", bitcointest.Bytes(c.Blocks()[large])[:block.HeaderSize])
+		binary.LittleEndian.PutUint32(m2[16:], size)
+		_ = s.sendRaw(m2) // nothing follows
+		return true
+	}
+	format := block.Bitcoin
+	format.MaxSize = 2 * size
+	n, _ := open(t, nil, func(o *Options) { o.Format, o.First, o.Most, o.Stall = &format, time.Hour, time.Hour, time.Millisecond }, f)
+	tipOf(t, n)
+	points := []model.Point{pointOf(large, c.Blocks()[large])}
+	for range times {
+		_, err := n.Raw(t.Context(), points, 1<<20)
+		if large, ok := errors.AsType[*blocksource.LargeBlock](err); !ok || large.Size != size {
+			t.Fatalf("%v", err)
+		}
+		if _, err := n.Hashes(t.Context(), 0, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
 	download(t, n, c.Blocks())
 }
