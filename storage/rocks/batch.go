@@ -264,8 +264,9 @@ func (c *changes) sortRest() {
 
 // Tags of records in a WriteBatch (db/dbformat.h).
 const (
-	tagDelete = 0x04 // kTypeColumnFamilyDeletion
-	tagPut    = 0x05 // kTypeColumnFamilyValue
+	tagLogData = 0x03 // kTypeLogData: bytes that are only in the log
+	tagDelete  = 0x04 // kTypeColumnFamilyDeletion
+	tagPut     = 0x05 // kTypeColumnFamilyValue
 
 	batchHeader = 12 // sequence u64, count u32, both little-endian
 )
@@ -277,10 +278,12 @@ var errTooLarge = errors.New("update larger than 2 GiB")
 const maxBatch = math.MaxInt32
 
 // encode returns the batch as a WriteBatch: families by number, rows by key, one record per key. column returns the id
-// of a family's column family. The bytes are valid until the batch changes; they are nil if nothing changed.
-func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, error) {
+// of a family's column family. It begins with log data of 8 bytes: previous, little-endian, the sequence number of the
+// last change of the previous batch in the log; 0 if this is the first one of its process (see logs.cc). The bytes are
+// valid until the batch changes; they are nil if nothing changed.
+func (b *batch) encode(previous uint64, column func(storage.Family) (uint32, error)) ([]byte, error) {
 	const tag = 1 + binary.MaxVarintLen32
-	size, count := batchHeader, 0
+	size, count := batchHeader+2+8, 0
 	for _, c := range b.families {
 		if c != nil {
 			size += len(c.data) + tag*c.n
@@ -290,6 +293,7 @@ func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, err
 		return nil, fmt.Errorf("%w: %d bytes", errTooLarge, size)
 	}
 	out := append(slices.Grow(b.out[:0], size), make([]byte, batchHeader)...)
+	out = binary.LittleEndian.AppendUint64(append(out, tagLogData, 8), previous)
 	for f, c := range b.families {
 		if c == nil || c.n == 0 {
 			continue

@@ -65,6 +65,13 @@ func decode(data []byte) (records []change, err error) {
 		return nil, fmt.Errorf("sequence number %d, want 0", sequence)
 	}
 	count, rest := binary.LittleEndian.Uint32(data[8:]), data[batchHeader:]
+	if len(rest) > 0 {
+		logData := binary.LittleEndian.AppendUint64([]byte{tagLogData, 8}, 7)
+		if !bytes.HasPrefix(rest, logData) {
+			return nil, fmt.Errorf("begins with %x, want %x", rest[:min(10, len(rest))], logData)
+		}
+		rest = rest[len(logData):]
+	}
 	uvarint := func() uint64 {
 		v, n := binary.Uvarint(rest)
 		if n <= 0 {
@@ -107,7 +114,7 @@ func checkBatch(t *testing.T, b *batch, changes []change) {
 	t.Helper()
 	b.reset()
 	b.apply(changes)
-	data, err := b.encode(columnOf)
+	data, err := b.encode(7, columnOf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +180,7 @@ func TestBatchOfUnknownFamilyIsAnError(t *testing.T) {
 	unknown := errors.New("unknown")
 	var b batch
 	b.apply([]change{{1, "a", "1", false}, {2, "b", "2", false}})
-	data, err := b.encode(func(f storage.Family) (uint32, error) {
+	data, err := b.encode(7, func(f storage.Family) (uint32, error) {
 		if f == 2 {
 			return 0, unknown
 		}
@@ -195,7 +202,7 @@ func TestBatchThatIsTooLargeIsAnError(t *testing.T) {
 	defer unix.Munmap(none)
 	var b batch
 	b.family(1).data = none
-	if data, err := b.encode(columnOf); !errors.Is(err, errTooLarge) {
+	if data, err := b.encode(7, columnOf); !errors.Is(err, errTooLarge) {
 		t.Errorf("%d bytes, %v; want %v", len(data), err, errTooLarge)
 	}
 }

@@ -31,6 +31,10 @@ func disableInfoLog(o *grocksdb.Options) { C.birthmark_disable_info_log(native(o
 // truncated, instead of returning a database that lacks its rows.
 func trackLogs(o *grocksdb.Options) { C.birthmark_track_logs(native(o)) }
 
+// endAtGaps ends the replay of logs before a batch if the batch before it is missing, such as the last one of a log that
+// was removed before RocksDB recorded it. Each batch names the one before it: see [batch.encode].
+func endAtGaps(o *grocksdb.Options) { C.birthmark_end_at_gaps(native(o)) }
+
 // checkLogs returns ErrDamaged if the updates in the logs do not follow each other, such as in a copy of a log, or in a log
 // with a part of another one. RocksDB of Debian has its assertions on: it aborts the process when it reads such logs.
 func checkLogs(dir string) error {

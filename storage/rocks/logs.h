@@ -7,6 +7,7 @@ extern "C" {
 
 void birthmark_disable_info_log(void *options);
 void birthmark_track_logs(void *options);
+void birthmark_end_at_gaps(void *options);
 
 #ifdef __cplusplus
 }

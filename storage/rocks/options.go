@@ -182,6 +182,7 @@ func setDatabaseOptions(opts *grocksdb.Options, o Options, files, tables int) {
 	opts.SetWALBytesPerSync(1 << 20)
 	disableInfoLog(opts)
 	trackLogs(opts)
+	endAtGaps(opts)
 	opts.SetStatsDumpPeriodSec(0)
 	opts.SetStatsPersistPeriodSec(0)
 }

@@ -33,6 +33,7 @@ type Store struct {
 	batch     batch
 	sortBufs  []sortBuffer // one per goroutine that writes tables
 	unflushed bool         // an update may exist in memtables only, without a log
+	logged    uint64       // sequence number of the last change in the log; 0: none by this process
 
 	manifest manifest // guarded by updateMu
 
@@ -223,7 +224,7 @@ func (s *Store) update(ctx context.Context, fn func(storage.Reader, storage.Batc
 
 // write applies the batch as a WriteBatch.
 func (s *Store) write(ctx context.Context) error {
-	data, err := s.batch.encode(func(f storage.Family) (uint32, error) {
+	data, err := s.batch.encode(s.logged, func(f storage.Family) (uint32, error) {
 		h, err := s.column(f)
 		if err != nil {
 			return 0, err
@@ -241,7 +242,9 @@ func (s *Store) write(ctx context.Context) error {
 	if err := s.db.Write(s.settings.write, wb); err != nil {
 		return s.failed("write", err)
 	}
-	s.unflushed = !s.options.WAL
+	if s.unflushed = !s.options.WAL; s.options.WAL {
+		s.logged = s.db.GetLatestSequenceNumber()
+	}
 	return nil
 }
 
