@@ -30,7 +30,7 @@ func Command(env *command.Env, category string) *cli.Command {
 		Category: category,
 		Subcommands: []*cli.Command{
 			b.appendCommand(), b.queryCommand(), b.serveCommand(), b.esploraCommand(), b.electrumCommand(), b.tipCommand(), b.rollbackCommand(),
-			b.syncCommand(), b.decodeCommand(), b.generateCommand(), b.attackCommand(),
+			b.syncCommand(), b.decodeCommand(), b.generateCommand(), b.attackCommand(), b.compareCommand(),
 		},
 	}
 }
@@ -47,7 +47,7 @@ func readNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, 
 		"repeat": 1000, "connections": 10_000, "seconds": 86_400, "rps": 1_000_000, "samples": 1_000_000, "blocks": 1_000_000,
 		"hot-outputs": bench.MaxTxs, "unconfirmed": 1_000_000, "subscriptions": 1000, "visits": 1_000_000,
 		"cardano-txs": bench.MaxTxs, "ergo-txs": bench.MaxTxs, "hot-percent": 100, "new-percent": 100, "holders": 10_000_000,
-		"large-block": 16_000_000,
+		"large-block": 16_000_000, "rounds": 1000,
 	}
 	for flag, fallback := range numbers {
 		n, err := command.Number(c, flag, fallback, 1, most[flag])
