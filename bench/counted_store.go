@@ -8,8 +8,8 @@ import (
 	"birthmark/storage"
 )
 
-// lookups counts the keys and ranges that are read from a store.
-type lookups struct{ n atomic.Int64 }
+// lookups counts the keys and ranges that are read from a store, and the rows found.
+type lookups struct{ n, read atomic.Int64 }
 
 // counting returns a reader that counts.
 func (l *lookups) counting(r storage.Reader) storage.Reader { return countingReader{r, l} }
@@ -20,23 +20,47 @@ type countingReader struct {
 }
 
 func (r countingReader) Get(f storage.Family, key []byte) ([]byte, error) {
-	r.lookups.n.Add(1)
-	return r.Reader.Get(f, key)
+	value, err := r.Reader.Get(f, key)
+	r.found(value)
+	return value, err
 }
 
 func (r countingReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
-	r.lookups.n.Add(int64(len(keys)))
-	return r.Reader.GetMany(f, keys)
+	values, err := r.Reader.GetMany(f, keys)
+	r.found(values...)
+	return values, err
 }
 
 func (r countingReader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
-	r.lookups.n.Add(int64(len(prefixes)))
-	return r.Reader.Suffixes(f, prefixes)
+	suffixes, err := r.Reader.Suffixes(f, prefixes)
+	r.found(suffixes...)
+	return suffixes, err
+}
+
+// found counts one lookup per value, nil if there is no row.
+func (r countingReader) found(values ...[]byte) {
+	r.lookups.n.Add(int64(len(values)))
+	rows := int64(0)
+	for _, v := range values {
+		if v != nil {
+			rows++
+		}
+	}
+	r.lookups.read.Add(rows)
 }
 
 func (r countingReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	r.lookups.n.Add(1)
-	return r.Reader.Scan(f, from, to, reverse)
+	return func(yield func(storage.KV, error) bool) {
+		for kv, err := range r.Reader.Scan(f, from, to, reverse) {
+			if err == nil {
+				r.lookups.read.Add(1)
+			}
+			if !yield(kv, err) {
+				return
+			}
+		}
+	}
 }
 
 // countedStore is a timedStore that counts what is read from it.
