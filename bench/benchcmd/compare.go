@@ -314,7 +314,8 @@ func (r *comparison) run(program string, args ...string) (out []byte, cpu time.D
 		return nil, 0, context.Cause(r.c.Context)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s bench %s: %w: %s", program, strings.Join(args, " "), err, bytes.TrimSpace(log.Bytes()))
+		err = fmt.Errorf("%s bench %s: %w: %s", program, strings.Join(args, " "), err, bytes.TrimSpace(log.Bytes()))
+		return nil, 0, err
 	}
 	return out, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }

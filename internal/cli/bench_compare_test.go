@@ -28,8 +28,8 @@ func TestBenchCompareOfAProgramWithItself(t *testing.T) {
 		"ergo":    {2, []string{"files", "sync", "query"}},
 	} {
 		var a benchcmd.CompareAnswer
-		line := fmt.Sprintf("compare --txs 1500 --block-txs 100 --rounds %d --blocks 2 --seconds 1 --samples 20", c.rounds) +
-			" --chain " + chain
+		line := fmt.Sprintf("compare --txs 1500 --block-txs 100 --blocks 2 --seconds 1 --samples 20 --rounds %d --chain %s",
+			c.rounds, chain)
 		if chain != "bitcoin" {
 			line += " --parts " + strings.Join(c.parts, ",")
 		}
