@@ -189,36 +189,15 @@ func (w *presetWorld) samples() {
 	w.Helper()
 	w.values = map[string]string{"height": "2", "index": "0"}
 	err := w.chain.View(w.Context(), func(v *query.View) error {
-		for h := uint32(v.Tip.Height); h > 0 && w.values["tx"] == ""; h-- {
+		for h := uint32(v.Tip.Height); h > 0 && w.values["address"] == ""; h-- {
 			b, err := v.Block(w.Context(), fmt.Sprint(h))
 			if err != nil {
 				return err
 			}
-			if len(b.Txs) > 1 {
-				w.values["block"], w.values["tx"], w.values["number"] = b.Hash, b.Txs[len(b.Txs)-1], fmt.Sprint(h)
-			}
-		}
-		tx, err := v.Tx(w.Context(), w.values["tx"])
-		if err != nil {
-			return err
-		}
-		raw, err := v.RawTx(w.Context(), tx.Hash)
-		if err != nil {
-			return err
-		}
-		w.values["raw"] = raw.Raw
-		for i, o := range tx.Outputs {
-			if text, ok := o.Keys["address"].(string); ok && w.values["address"] == "" {
-				w.values["address"], w.values["output"] = text, fmt.Sprintf("%s:%d", tx.Hash, i)
-				if o.OutputDetails != nil && o.Script != nil {
-					script, err := hex.DecodeString(*o.Script)
-					if err != nil {
-						return err
-					}
-					hash := sha256.Sum256(script)
-					w.values["scripthash"] = hex.EncodeToString(hash[:])
-					slices.Reverse(hash[:])
-					w.values["electrum"] = hex.EncodeToString(hash[:])
+			for i := len(b.Txs) - 1; i > 0 && w.values["address"] == ""; i-- {
+				w.values["block"], w.values["tx"], w.values["number"] = b.Hash, b.Txs[i], fmt.Sprint(h)
+				if err := w.sampleTx(v); err != nil {
+					return err
 				}
 			}
 		}
@@ -240,6 +219,37 @@ func (w *presetWorld) samples() {
 	if err != nil {
 		w.Fatal(err)
 	}
+}
+
+// sampleTx finds values of arguments in the sampled transaction. Those of an address lack if no output has one.
+func (w *presetWorld) sampleTx(v *query.View) error {
+	tx, err := v.Tx(w.Context(), w.values["tx"])
+	if err != nil {
+		return err
+	}
+	raw, err := v.RawTx(w.Context(), tx.Hash)
+	if err != nil {
+		return err
+	}
+	w.values["raw"] = raw.Raw
+	for i, o := range tx.Outputs {
+		text, ok := o.Keys["address"].(string)
+		if !ok || w.values["address"] != "" {
+			continue
+		}
+		w.values["address"], w.values["output"] = text, fmt.Sprintf("%s:%d", tx.Hash, i)
+		if o.OutputDetails != nil && o.Script != nil {
+			script, err := hex.DecodeString(*o.Script)
+			if err != nil {
+				return err
+			}
+			hash := sha256.Sum256(script)
+			w.values["scripthash"] = hex.EncodeToString(hash[:])
+			slices.Reverse(hash[:])
+			w.values["electrum"] = hex.EncodeToString(hash[:])
+		}
+	}
+	return nil
 }
 
 // A database that the documented commands make with a preset has all that the APIs of the preset need: every operation
