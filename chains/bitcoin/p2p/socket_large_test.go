@@ -113,7 +113,7 @@ func TestPeersOfLargeBlocksAreConnectedAgain(t *testing.T) {
 	}
 	format := block.Bitcoin
 	format.MaxSize = 2 * size
-	n, _ := open(t, nil, func(o *Options) { o.Format, o.First, o.Most, o.Stall = &format, time.Hour, time.Hour, time.Millisecond }, f)
+	n, _ := open(t, nil, func(o *Options) { o.Format, o.First, o.Most = &format, time.Hour, time.Hour }, f)
 	tipOf(t, n)
 	points := []model.Point{pointOf(large, c.Blocks()[large])}
 	for range times {

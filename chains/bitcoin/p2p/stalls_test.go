@@ -62,7 +62,8 @@ var troubles = map[string]struct {
 	"serves no witnesses": {"serves no witnesses", func(f *fake) { f.services = wire.SFNodeNetwork }},
 }
 
-func quick(o *Options) { o.Stall, o.Handshake = 200*time.Millisecond, 300*time.Millisecond }
+// quick sets timeouts that tests wait for, and that honest peers keep on a busy machine.
+func quick(o *Options) { o.Stall, o.Handshake = time.Second, time.Second }
 
 // A failure of a peer is logged. The chain is downloaded from the other peers, and the peer is retried.
 func TestTheChainComesFromPeersThatWork(t *testing.T) {
