@@ -44,7 +44,7 @@ PACKAGES := ./internal/cli ./core ./storage/rocks ./...
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install missing packages on Debian and Ubuntu: RocksDB, compression libraries, a C++ compiler
@@ -139,6 +139,14 @@ race-concurrent: setup ## run the quick tests of the concurrent packages under t
 test-interop: setup blocks interop ## install other implementations, and run tests against them
 	@$(call compiling,10 minutes)
 	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/... ./chains/bitcoin/runes ./api/compat/ergoexplorer ./api/compat/onesat ./api/compat/ord
+
+# As tests start processes, the system must run programs of arm64. Debian's qemu-user-static registers itself for that
+# with binfmt_misc, except in a container.
+.PHONY: test-arm64
+test-arm64: setup ## run the quick tests of model, stores and core for arm64, on amd64 under qemu (qemu-user-static)
+	@$(call compiling,20 minutes)
+	@tools/setup.sh arm64
+	@QEMU_LD_PREFIX=/usr/aarch64-linux-gnu tools/release.sh test arm64 -short -p 1 -parallel 2 -timeout 1h ./model/... ./storage/... ./core/...
 
 # The module distributed and its server for tests, PD and unistore, have dependencies of their own. The first run builds
 # the server, which takes two minutes of CPU time, and keeps it in the user's cache folder.

@@ -4,8 +4,8 @@
 #   tools/image.sh BINARY ARCH LICENSES FILE.tar.gz     ARCH is amd64 or arm64, LICENSES a text
 #
 # The image has the binary, and the C library and the certificates of Debian's packages, which apt gets and checks for the
-# architecture. No program of the image runs during the build. Two builds with the same packages have equal layers. It
-# needs buildah; SOURCE_DATE_EPOCH is the time of the files and of the image.
+# architecture. No program of the image runs during the build. Two builds with the same packages are equal. It needs
+# buildah; SOURCE_DATE_EPOCH is the time of the files and of the image.
 set -euo pipefail
 [ $# -eq 4 ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
 binary=$(realpath "$1") arch=$2 licenses=$(realpath "$3") file=$(realpath -m "$4")
@@ -59,4 +59,17 @@ buildah=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/ru
 "${buildah[@]}" build --quiet --isolation chroot --format docker --platform "linux/$arch" --layers=false \
   --timestamp "${SOURCE_DATE_EPOCH:-0}" --tag "birthmark:$version" --file Dockerfile "$work/context" >/dev/null
 "${buildah[@]}" push --quiet "birthmark:$version" "docker-archive:$work/image.tar:birthmark:$version"
-gzip -n9 <"$work/image.tar" >"$file"
+
+# Archives are equal if the files of the image are: the configuration, whose name is its SHA-256, loses the names of the
+# container that buildah made, and a copy of the names for Docker before 1.10 is left out.
+mkdir "$work/archive"
+tar --extract --file="$work/image.tar" --directory="$work/archive"
+cd "$work/archive"
+config=$(grep -o '"Config":"[^"]*"' manifest.json | cut -d '"' -f 4)
+sed -i 's/"container":"[0-9a-f]*",//; s/"Hostname":"[0-9a-f]*"/"Hostname":""/g' "$config"
+equal=$(sha256sum "$config" | cut -d ' ' -f 1).json
+mv "$config" "$equal"
+sed -i "s/$config/$equal/" manifest.json
+layers=$(grep -o '"[0-9a-f]*\.tar"' manifest.json | tr -d '"')
+tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@"${SOURCE_DATE_EPOCH:-0}" --format=gnu \
+  manifest.json "$equal" $layers | gzip -n9 >"$file"

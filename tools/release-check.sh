@@ -11,6 +11,5 @@ git clone --quiet --no-hardlinks . "$copy/birthmark"
 mkdir -p "$copy/home/birthmark"
 cp -r "${XDG_CACHE_HOME:-$HOME/.cache}"/birthmark/rocksdb-* "$copy/home/birthmark/"
 XDG_CACHE_HOME=$copy/home GOCACHE=$copy/cache "$copy/birthmark/tools/release.sh" "$@"
-# buildah writes the name of its container into the configuration of an image, so images differ.
-diff <(grep -v _image_ dist/SHA256SUMS) <(grep -v _image_ "$copy/birthmark/dist/SHA256SUMS")
+diff dist/SHA256SUMS "$copy/birthmark/dist/SHA256SUMS"
 echo "release-check: both builds are equal"

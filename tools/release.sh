@@ -2,8 +2,9 @@
 # `release.sh [ARCH...]` builds a release in dist/: per architecture (amd64 or arm64; that of this machine by default) a
 # tarball, a Debian package, a container image if buildah is installed and a bill of materials (CycloneDX), and the
 # checksums of all, which are signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE
-# [ARCH]` builds only the binary, `release.sh licenses [ARCH]` prints the licenses of all that it contains. Two builds
-# of one commit on the same system are equal but for images: the paths of the tree and the time do not matter.
+# [ARCH]` builds only the binary, `release.sh licenses [ARCH]` prints the licenses of all that it contains, and
+# `release.sh test ARCH ARGUMENT...` runs `go test` with the settings of a release. Two builds of one commit on the same
+# system are equal: the paths of the tree and the time do not matter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,22 +19,32 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} LC_ALL=C TZ=UTC
 
 host=$(GOARCH='' go env GOARCH)
 
-# build FILE ARCH: links everything but the C library statically, with the RocksDB of tools/rocksdb/build.sh. The other
-# libraries of the linker's flags contain nothing that is used: they are those of packages in the cache.
-build() (
-  rocksdb=$(tools/rocksdb/build.sh "$2")
-  compiler=$(tools/rocksdb/build.sh --compiler "$2")
+# with ARCH COMMAND...: runs a command with the settings of a release for cgo and Go: the RocksDB of tools/rocksdb/build.sh.
+# The other libraries of the linker's flags contain nothing that is used: they are those of packages in the cache.
+with() (
+  rocksdb=$(tools/rocksdb/build.sh "$1")
+  compiler=$(tools/rocksdb/build.sh --compiler "$1")
   libraries='-lz -lbz2 -lsnappy ' flags="-g -O2 $(tools/rocksdb/flags.sh "$rocksdb")"
   if [ -n "$compiler" ]; then
     export CC=${compiler}gcc CXX=${compiler}g++
     libraries='' flags="-g -O2 -I$rocksdb/include"
   fi
-  CGO_CFLAGS=$flags CGO_CXXFLAGS="$flags -DNDEBUG" \
+  export CGO_CFLAGS=$flags CGO_CXXFLAGS="$flags -DNDEBUG" \
     CGO_LDFLAGS="-Wl,-Bstatic -lrocksdb $libraries-llz4 -lzstd -Wl,-Bdynamic -lstdc++ -lm -ldl -lpthread" \
-    CGO_ENABLED=1 GOOS=linux GOARCH=$2 GOAMD64=v1 GOARM64=v8.0 GOFLAGS="-tags=grocksdb_no_link -trimpath" \
-    go build -buildvcs=false -o "$1" -ldflags="-s -w -buildid= -X birthmark/internal/cli.commit=$commit
-      -extldflags '-L$rocksdb/lib -Wl,--gc-sections -static-libgcc'" ./cmd/birthmark
+    CGO_ENABLED=1 GOOS=linux GOARCH=$1 GOAMD64=v1 GOARM64=v8.0 GOFLAGS="-tags=grocksdb_no_link -trimpath" \
+    LINKER="-L$rocksdb/lib -Wl,--gc-sections -static-libgcc"
+  "${@:2}"
 )
+
+# build FILE ARCH: links everything but the C library statically.
+build() {
+  with "$2" link "$1"
+}
+
+link() {
+  go build -buildvcs=false -o "$1" -ldflags="-s -w -buildid= -X birthmark/internal/cli.commit=$commit
+      -extldflags '$LINKER'" ./cmd/birthmark
+}
 
 # libraries ARCH: prints a line per C or C++ library in the binary: name, version, license (SPDX), package URL and the
 # file with the text of the license, separated by tabs.
@@ -93,9 +104,15 @@ licenses() {
   done
 }
 
+# tests ARGUMENT...: go test with the settings of a release.
+tests() {
+  go test -vet=off -ldflags="-s -w -extldflags '$LINKER'" "$@"
+}
+
 case ${1-} in
   binary) build "${2:?release: expected binary FILE}" "${3:-$host}"; exit ;;
   licenses) licenses "${2:-$host}"; exit ;;
+  test) with "${2:?release: expected test ARCH}" tests "${@:3}"; exit ;;
 esac
 [ $# -gt 0 ] || set -- "$host"
 for arch in "$@"; do
