@@ -1,4 +1,5 @@
-// Package rocks is the store on RocksDB, through grocksdb and Debian's librocksdb 7.8. Only this folder uses cgo.
+// Package rocks is the store on RocksDB, through grocksdb. It is built with RocksDB 7.8: that of Debian, which has its
+// assertions on, or the same version without them, which releases have (tools/rocksdb). Only this folder uses cgo.
 //
 // Every family is a column family. An Update is one WriteBatch that is encoded in Go with the rows of each family in
 // key order, so that each insertion into the memtable starts where the previous one ended (batch.go). Reads go through

@@ -36,7 +36,7 @@ func trackLogs(o *grocksdb.Options) { C.birthmark_track_logs(native(o)) }
 func endAtGaps(o *grocksdb.Options) { C.birthmark_end_at_gaps(native(o)) }
 
 // checkLogs returns ErrDamaged if the updates in the logs do not follow each other, such as in a copy of a log, or in a log
-// with a part of another one. RocksDB of Debian has its assertions on: it aborts the process when it reads such logs.
+// with a part of another one. Debian's RocksDB has its assertions on: it aborts the process when it reads such logs.
 func checkLogs(dir string) error {
 	logs, err := logsOf(dir)
 	if err != nil {
