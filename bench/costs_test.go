@@ -21,7 +21,7 @@ type costs struct {
 	bytes   int64 // allocated per transaction
 }
 
-// costStore counts what is read from a store and written to it.
+// costStore counts the lookups, the rows read and the rows written of a store.
 type costStore struct {
 	storage.Store
 	lookups

@@ -3,7 +3,7 @@ package docs
 // propertyDocs are keyed by schema and property, or by property alone if all schemas share the text.
 var propertyDocs = map[string]string{
 	"added_to":                "Height up to which the index has been added; absent before the first block.",
-	"adding":                  "What is being added: `values`, or options.",
+	"adding":                  "The part that is being added: `values`, or options.",
 	"address":                 "The address.",
 	"amount":                  "In the asset's smallest unit.",
 	"and":                     "Terms that every output has.",
@@ -37,7 +37,7 @@ var propertyDocs = map[string]string{
 	"default":                 "Whether the index is on if the settings name no index.",
 	"depth":                   "Number of orphaned blocks from this one up to the tip.",
 	"description":             "Declared by the issuer; not verified.",
-	"detail":                  "One line: what failed, and what was expected.",
+	"detail":                  "One line: the failure, and the expected value.",
 	"doc":                     "Description.",
 	"dropping":                "Whether the index is being dropped.",
 	"end":                     "How the list ended.",
@@ -83,7 +83,7 @@ var propertyDocs = map[string]string{
 	"raw":                     "Hex.",
 	"reason":                  "Why the list is not complete: `limit` (the requested one), `shutdown`, or `problem`.",
 	"received":                "In the smallest unit of the chain.",
-	"replaced_by":             "The hash of the next block at that height, which is its own if it returned; null if there is none yet.",
+	"replaced_by":             "The hash of the next block at that height, which is the same block if it returned; null if no block has that height yet.",
 	"sent":                    "In the smallest unit of the chain.",
 	"size":                    "In bytes.",
 	"spends":                  "In the order of the request, null for an unknown output.",

@@ -302,7 +302,7 @@ func (r *comparison) arguments(p part, program int) (args []string) {
 	return append(args, "--json", "--dir="+r.dir)
 }
 
-// run executes a benchmark with a program, and returns what it printed and the CPU time of all its processes.
+// run executes a benchmark with a program, and returns its output and the CPU time of all its processes.
 func (r *comparison) run(program string, args ...string) (out []byte, cpu time.Duration, err error) {
 	cmd := exec.CommandContext(r.c.Context, program, slices.Concat([]string{"bench"}, args)...)
 	var log bytes.Buffer
@@ -320,14 +320,18 @@ func (r *comparison) run(program string, args ...string) (out []byte, cpu time.D
 	return out, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// of returns the figure in a document; 0 if it is missing.
+// of returns the figure in a document; 0 if it or its divisor is missing.
 func (f figure) of(document map[string]any) float64 {
 	path, divisor, quotient := strings.Cut(f.path, "/")
 	v := numberAt(document, path)
-	if quotient {
-		v /= numberAt(document, divisor)
+	if !quotient {
+		return v
 	}
-	return v
+	by := numberAt(document, divisor)
+	if by == 0 {
+		return 0
+	}
+	return v / by
 }
 
 // numberAt returns the number at a path of keys, separated by dots; 0 if it is missing.

@@ -9,7 +9,7 @@ type Ratio struct {
 	High float64 `json:"high"`
 }
 
-// Verdict is what an interval proves.
+// Verdict is the conclusion from an interval.
 type Verdict string
 
 // The verdicts of a [Ratio].
@@ -53,7 +53,7 @@ func Of(old, new []float64, higher bool) Ratio {
 	return Ratio{math.Exp(mean), math.Exp(mean - around), math.Exp(mean + around)}
 }
 
-// Verdict returns what the interval of r proves.
+// Verdict returns the conclusion from the interval of r.
 func (r Ratio) Verdict() Verdict {
 	switch {
 	case r.Mean == 0:

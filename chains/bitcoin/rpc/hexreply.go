@@ -250,8 +250,8 @@ func (r *hexReader) hex() error {
 	return nil
 }
 
-// endOfDigits returns the position of the first quote or backslash, -1 if there is none. bytes.IndexAny takes longer than
-// decoding the digits.
+// endOfDigits returns the position of the first quote or backslash, or -1. bytes.IndexAny takes longer than decoding the
+// digits.
 func endOfDigits(part []byte) int {
 	end := bytes.IndexByte(part, '"')
 	if end >= 0 {
