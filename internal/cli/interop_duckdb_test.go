@@ -5,12 +5,15 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -601,13 +604,57 @@ func sqlSettings(indexes string) string {
 	return "statistics: true\nindexes:\n  address: { balance: true, unspent: true, history: true }\n" + indexes
 }
 
-// Every question in docs/sql.md, by DuckDB over the files, has the answers of the database.
+// fetch downloads the files that serve offers below /export/ to a folder, in the ranges of a reader of Parquet: the
+// length of the footer, the footer, and the rest in parts. It returns the URL of the manifest.
+func (s *sqlSession) fetch(settings, dir string, sync []string) (manifest string) {
+	s.Helper()
+	config := settings + ".serve.yaml"
+	write(s.T, config, readText(s.T, settings)+"export: { dir: "+dir+".served }\n")
+	server := startServer(s.T, append([]string{"--config", config, "--db", s.db}, sync...)...)
+	until(s.T, "the tables", func() bool { return exportedTip(dir+".served") == int(s.status.Tip.Height) })
+	var status struct{ Chains []struct{ Name string } }
+	server.get(s.T, "v1").into(s.T, &status)
+	base := "export/" + status.Chains[0].Name + "/"
+	var m export.Manifest
+	server.get(s.T, base+export.ManifestName).into(s.T, &m)
+	for _, part := range m.Parts {
+		for _, f := range part.Files {
+			size, content := int(f.Bytes), make([]byte, f.Bytes)
+			read := func(from, to int) {
+				s.Helper()
+				status, body := rangeOf(s.T, server, base+f.Path, from, to)
+				if status != http.StatusPartialContent || copy(content[from:to], body) != to-from {
+					s.Fatalf("%s, bytes %d to %d: status %d, %d bytes", f.Path, from, to, status, len(body))
+				}
+			}
+			read(size-8, size)
+			footer := size - 8 - int(binary.LittleEndian.Uint32(content[size-8:]))
+			if footer < 4 || string(content[size-4:]) != "PAR1" {
+				s.Fatalf("%s: the footer begins at %d", f.Path, footer)
+			}
+			read(footer, size-8)
+			for from := 0; from < footer; from += 100_000 {
+				read(from, min(footer, from+100_000))
+			}
+			s.equal("SHA-256 of "+f.Path, fmt.Sprintf("%x", sha256.Sum256(content)), f.SHA256)
+			file := filepath.Join(dir, f.Path)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				s.Fatal(err)
+			}
+			write(s.T, file, string(content))
+		}
+	}
+	return server.URL + base + export.ManifestName
+}
+
+// Every question in docs/sql.md, by DuckDB over the files, has the answers of the database. For real chains, serve
+// writes the files and offers them by URL, where Polars reads them.
 func TestInteropDuckDBAnswersTheQuestionsOfThePage(t *testing.T) {
 	rng := testseed.Rand(t)
 	for _, c := range []struct {
 		name, section, indexes string
 		sync                   func(t *testing.T, dir string) []string
-		partition              string
+		partition              string // "": the files that serve writes and offers
 	}{
 		{"generated bitcoin", "Bitcoin", "  script_type: {}\n", func(t *testing.T, dir string) []string {
 			ask(t, nil, "bench", "generate", "--chain", "bitcoin", "--txs", "4000", "--block-txs", "40", dir)
@@ -615,30 +662,37 @@ func TestInteropDuckDBAnswersTheQuestionsOfThePage(t *testing.T) {
 		}, "50"},
 		{"bitcoin", "Bitcoin", "  script_type: {}\n", func(t *testing.T, _ string) []string {
 			return []string{"--chain", "bitcoin", "--source", "file://" + realBlocks(t)}
-		}, "3000"},
+		}, ""},
 		{"generated cardano", "Cardano", "", func(t *testing.T, dir string) []string {
 			ask(t, nil, "bench", "generate", "--chain", "cardano", "--txs", "3000", dir)
 			return []string{"--chain", "cardano", "--network", filepath.Join(dir, "genesis"), "--source", "file://" + filepath.Join(dir, "immutable")}
 		}, "100"},
 		{"cardano preview", "Cardano", "", func(t *testing.T, _ string) []string {
 			return []string{"--chain", "cardano", "--network", "preview", "--source", "file://" + testblocks.Path(t, "cardano", "dingo-immutable")}
-		}, "10000"},
+		}, ""},
 		{"generated ergo", "Ergo", "", func(t *testing.T, dir string) []string {
 			ask(t, nil, "bench", "generate", "--chain", "ergo", "--txs", "3000", dir)
 			return []string{"--chain", "ergo", "--network", "testnet", "--source", "file://" + filepath.Join(dir, "blocks.jsonl")}
 		}, "100"},
 		{"ergo", "Ergo", "", func(t *testing.T, _ string) []string {
 			return []string{"--chain", "ergo", "--source", "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")}
-		}, "500"},
+		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			settings := filepath.Join(dir, "settings.yaml")
 			write(t, settings, sqlSettings(c.indexes))
 			s := &sqlSession{T: t, db: filepath.Join(dir, "db")}
-			ask(t, nil, append([]string{"sync", "--config", settings, "--db", s.db}, c.sync(t, filepath.Join(dir, "generated"))...)...)
-			s.ask(nil, "export", "--out", filepath.Join(dir, "tables"), "--partition", c.partition)
+			sync := c.sync(t, filepath.Join(dir, "generated"))
+			ask(t, nil, append([]string{"sync", "--config", settings, "--db", s.db}, sync...)...)
 			s.ask(&s.status, "status")
+			tables := filepath.Join(dir, "tables")
+			read := tables
+			if c.partition == "" {
+				read = s.fetch(settings, tables, sync)
+			} else {
+				s.ask(nil, "export", "--out", tables, "--partition", c.partition)
+			}
 			s.duck = startDuckDB(t, dir)
 			var richest query.RichestAnswer
 			s.ask(&richest, "richest", "address", "--limit", "1")
@@ -663,15 +717,15 @@ func TestInteropDuckDBAnswersTheQuestionsOfThePage(t *testing.T) {
 				})
 			}
 			s.sums(rng)
-			s.polars(filepath.Join(dir, "tables"))
+			s.polars(read)
 		})
 	}
 }
 
 // polars compares the columns that Polars reads with those of DuckDB, and the fees per day.
-func (s *sqlSession) polars(dir string) {
+func (s *sqlSession) polars(tables string) {
 	s.Helper()
-	cmd := exec.CommandContext(s.Context(), "node", "tables.js", dir)
+	cmd := exec.CommandContext(s.Context(), "node", "tables.js", tables)
 	cmd.Dir, cmd.Stderr = filepath.Join("..", "..", "tools", "interop", "polars"), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -12,10 +12,15 @@ async function main() {
   for await (const piece of process.stdin) text += piece;
   const answers = [];
   for (const [method, ...args] of JSON.parse(text)) {
-    try {
-      answers.push({ value: await provider[method](...args) });
-    } catch (error) {
-      answers.push({ error: String(error) });
+    for (let attempts = 1; ; attempts++) {
+      try {
+        answers.push({ value: await provider[method](...args) });
+      } catch (error) {
+        // The provider gives up after 5 s, which an address with hundreds of datums needs on a busy machine.
+        if (String(error).includes("TimeoutException") && attempts < 5) continue;
+        answers.push({ error: String(error) });
+      }
+      break;
     }
   }
   console.log(JSON.stringify(answers, (_, value) => (typeof value === "bigint" ? value.toString() : value)));

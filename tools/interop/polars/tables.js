@@ -1,23 +1,43 @@
-// Prints for the tables in a folder how many values and distinct values each column has, and the fees per day, as JSON.
-// Usage: node tables.js DIR
+// Prints for exported tables how many values and distinct values each column has, and the fees per day, as JSON.
+// Usage: node tables.js DIR | URL of the manifest
 'use strict'
 
 const fs = require('fs')
 const path = require('path')
 const pl = require('nodejs-polars')
 
-const dir = process.argv[2]
-const read = table => pl.scanParquet(path.join(dir, table, '*', '*.parquet'))
-const result = { columns: {}, fees: [] }
-for (const table of fs.readdirSync(dir).filter(name => fs.statSync(path.join(dir, name)).isDirectory()).sort()) {
-  const rows = read(table).collectSync()
-  for (const name of rows.columns) {
-    const values = rows.getColumn(name).dropNulls()
-    result.columns[`${table}.${name}`] = [values.length, values.nUnique()].map(String)
+// files returns the files of each table: of a folder, or the URLs that a manifest lists.
+async function files(of) {
+  const tables = {}
+  if (!of.startsWith('http://')) {
+    for (const table of fs.readdirSync(of).filter(name => fs.statSync(path.join(of, name)).isDirectory())) {
+      tables[table] = [path.join(of, table, '*', '*.parquet')]
+    }
+    return tables
   }
+  const manifest = await (await fetch(of)).json()
+  for (const file of manifest.parts.flatMap(part => part.files)) {
+    (tables[file.table] ??= []).push(new URL(file.path, of).href)
+  }
+  return tables
 }
-const day = pl.col('block_timestamp').dt.strftime('%Y-%m-%d').alias('day')
-const fees = read('transactions').filter(pl.col('block_timestamp').isNotNull())
-  .groupBy(day).agg(pl.col('fee').sum().alias('fees')).sort('day').collectSync()
-result.fees = fees.rows().map(row => row.map(String))
-console.log(JSON.stringify(result))
+
+async function main(of) {
+  const tables = await files(of)
+  const read = table => pl.concat(tables[table].map(file => pl.scanParquet(file)))
+  const result = { columns: {}, fees: [] }
+  for (const table of Object.keys(tables).sort()) {
+    const rows = await read(table).collect()
+    for (const name of rows.columns) {
+      const values = rows.getColumn(name).dropNulls()
+      result.columns[`${table}.${name}`] = [values.length, values.nUnique()].map(String)
+    }
+  }
+  const day = pl.col('block_timestamp').dt.strftime('%Y-%m-%d').alias('day')
+  const fees = await read('transactions').filter(pl.col('block_timestamp').isNotNull())
+    .groupBy(day).agg(pl.col('fee').sum().alias('fees')).sort('day').collect()
+  result.fees = fees.rows().map(row => row.map(String))
+  console.log(JSON.stringify(result))
+}
+
+main(process.argv[2])
