@@ -4,11 +4,12 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"birthmark/chains/bitcoin/envelope"
 	"birthmark/model"
 )
 
-// protocolDigits are the hex digits of [protocolID].
-var protocolDigits = hex.EncodeToString(protocolID)
+// protocolDigits are the hex digits of [envelope.Protocol].
+var protocolDigits = hex.EncodeToString(envelope.Protocol)
 
 // Inscriptions implements [model.InscriptionReader]. On coins with witnesses these have the inscriptions, as ord reads
 // them. On the others output scripts have them, as in 1sat ordinals.

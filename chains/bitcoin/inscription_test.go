@@ -13,8 +13,8 @@ import (
 	"birthmark/model"
 )
 
-// envelope returns a script with an inscription of these parts.
-func envelope(parts ...string) []byte {
+// envelopeOf returns a script with an inscription of these parts.
+func envelopeOf(parts ...string) []byte {
 	return []byte("\x00\x63\x03ord" + strings.Join(parts, "") + "\x68")
 }
 
@@ -28,31 +28,31 @@ func TestInscriptionsOfScripts(t *testing.T) {
 		want   []inscriptionFields
 	}{
 		{"none", []byte("\x01\x01\x51"), nil},
-		{"plain", envelope(typed, hello), []inscriptionFields{plain}},
-		{"after a key", append([]byte("\x02\x00\x63\xac"), envelope(typed, hello)...), []inscriptionFields{plain}},
-		{"a tag as an opcode", envelope("\x51\x0atext/plain", hello), []inscriptionFields{plain}},
-		{"a body in parts", envelope(typed, "\x00\x01h\x01i"), []inscriptionFields{plain}},
-		{"the mark in a push", append([]byte("\x06\x00\x63\x03ord"), envelope(typed, hello)...), []inscriptionFields{plain}},
-		{"two", append(envelope(typed, hello), envelope()...), []inscriptionFields{plain, {Input: 3, Number: 1, Pointer: -1}}},
-		{"the first type counts", envelope(typed, "\x01\x01\x01x", hello), []inscriptionFields{plain}},
-		{"a tag of two bytes", envelope("\x02\x01\x00\x0atext/plain", hello), []inscriptionFields{{Input: 3, Pointer: -1, Body: []byte("hi")}}},
-		{"a type that is not text", envelope("\x01\x01\x01\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
-		{"all fields", envelope(typed, "\x01\x02\x02\x01\x01", "\x01\x03\x21", id, "\x05", "\x01\x05\x02ab", "\x01\x05\x01c", "\x01\x07\x03abc", "\x01\x09\x02br", "\x01\x0b\x20", id, hello),
+		{"plain", envelopeOf(typed, hello), []inscriptionFields{plain}},
+		{"after a key", append([]byte("\x02\x00\x63\xac"), envelopeOf(typed, hello)...), []inscriptionFields{plain}},
+		{"a tag as an opcode", envelopeOf("\x51\x0atext/plain", hello), []inscriptionFields{plain}},
+		{"a body in parts", envelopeOf(typed, "\x00\x01h\x01i"), []inscriptionFields{plain}},
+		{"the mark in a push", append([]byte("\x06\x00\x63\x03ord"), envelopeOf(typed, hello)...), []inscriptionFields{plain}},
+		{"two", append(envelopeOf(typed, hello), envelopeOf()...), []inscriptionFields{plain, {Input: 3, Number: 1, Pointer: -1}}},
+		{"the first type counts", envelopeOf(typed, "\x01\x01\x01x", hello), []inscriptionFields{plain}},
+		{"a tag of two bytes", envelopeOf("\x02\x01\x00\x0atext/plain", hello), []inscriptionFields{{Input: 3, Pointer: -1, Body: []byte("hi")}}},
+		{"a type that is not text", envelopeOf("\x01\x01\x01\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"all fields", envelopeOf(typed, "\x01\x02\x02\x01\x01", "\x01\x03\x21", id, "\x05", "\x01\x05\x02ab", "\x01\x05\x01c", "\x01\x07\x03abc", "\x01\x09\x02br", "\x01\x0b\x20", id, hello),
 			[]inscriptionFields{{
 				Input: 3, Pointer: 257, ContentType: "text/plain", Body: []byte("hi"), Metadata: []byte("abc"), Metaprotocol: "abc", ContentEncoding: "br",
 				Parent: strings.Repeat("07", 32) + "i5", Parents: []string{strings.Repeat("07", 32) + "i5"}, Delegate: strings.Repeat("07", 32) + "i0",
 			}}},
-		{"not ended", envelope(typed, hello)[:18], nil},
-		{"an operation in it", envelope(typed, "\xac", hello), nil},
-		{"not ended, then one", append(envelope(typed, "\xac"), envelope(typed, hello)...), []inscriptionFields{plain}},
-		{"a pointer too far", envelope("\x01\x02\x08\xff\xff\xff\xff\xff\xff\xff\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
-		{"ids that are none", envelope("\x01\x03\x02ab", "\x01\x0b\x21", id, "\x00"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"not ended", envelopeOf(typed, hello)[:18], nil},
+		{"an operation in it", envelopeOf(typed, "\xac", hello), nil},
+		{"not ended, then one", append(envelopeOf(typed, "\xac"), envelopeOf(typed, hello)...), []inscriptionFields{plain}},
+		{"a pointer too far", envelopeOf("\x01\x02\x08\xff\xff\xff\xff\xff\xff\xff\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"ids that are none", envelopeOf("\x01\x03\x02ab", "\x01\x0b\x21", id, "\x00"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"another operation in place of the empty push", []byte("\x51\x63\x03ord\x68"), nil},
 		{"a push of a byte in place of the empty push", []byte("\x01\x07\x63\x03ord\x68"), nil},
-		{"encodings with other characters than those of a header", append(envelope("\x01\x09\x03b\x01r"), envelope("\x01\x09\x03\t ~")...),
+		{"encodings with other characters than those of a header", append(envelopeOf("\x01\x09\x03b\x01r"), envelopeOf("\x01\x09\x03\t ~")...),
 			[]inscriptionFields{{Input: 3, Pointer: -1}, {Input: 3, Number: 1, Pointer: -1, ContentEncoding: "\t ~"}}},
-		{"a tag after the last that is read", envelope("\x01\x0c\x01x"), []inscriptionFields{{Input: 3, Pointer: -1}}},
-		{"a tag without a value", envelope("\x01\x01"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"a tag after the last that is read", envelopeOf("\x01\x0c\x01x"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"a tag without a value", envelopeOf("\x01\x01"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 	} {
 		if got := appendInscriptions(nil, c.script, 3, true); !reflect.DeepEqual(normal(got), normal(c.want)) {
 			t.Errorf("%s: %+v, expected %+v", c.name, got, c.want)
@@ -83,13 +83,13 @@ func TestHostileScriptsTakeLinearTime(t *testing.T) {
 		script []byte
 		want   int
 	}{
-		{"a mark at the end", append(many("\x51"), envelope()...), 1},
+		{"a mark at the end", append(many("\x51"), envelopeOf()...), 1},
 		{"marks without envelopes", many("\x00\x63\x03ord\xac"), 0},
 		{"marks in marks", many("\x00\x63\x03ord"), 0},
 		{"marks in pushes", many("\x06\x00\x63\x03ord"), 0},
-		{"as many as there is room for", many(string(envelope())), maxEnvelopes},
-		{"metadata in parts", envelope(string(many("\x01\x05\x01x"))), 1},
-		{"a body in parts", envelope("\x00", string(many("\x01x"))), 1},
+		{"as many as there is room for", many(string(envelopeOf())), maxEnvelopes},
+		{"metadata in parts", envelopeOf(string(many("\x01\x05\x01x"))), 1},
+		{"a body in parts", envelopeOf("\x00", string(many("\x01x"))), 1},
 		{"one that never ends", append([]byte("\x00\x63\x03ord\x00"), many("\x01x")...), 0},
 	} {
 		if got := appendInscriptions(nil, c.script, 0, true); len(got) != c.want {
@@ -109,7 +109,7 @@ func TestInscriptionsOfDetails(t *testing.T) {
 		t.Fatal(err)
 	}
 	const typed, hello = "\x01\x01\x0atext/plain", "\x00\x02hi"
-	one, two := hex.EncodeToString(envelope(typed, hello)), hex.EncodeToString(append(envelope(typed), envelope(hello, "\x02ya")...))
+	one, two := hex.EncodeToString(envelopeOf(typed, hello)), hex.EncodeToString(append(envelopeOf(typed), envelopeOf(hello, "\x02ya")...))
 	witness := func(items ...string) *model.InputDetails { return &model.InputDetails{Witness: items} }
 	script := func(digits string) *model.OutputDetails { return &model.OutputDetails{Script: &digits} }
 	inputs := []*model.InputDetails{nil, witness(), witness(one), witness("aa", one, "c0"), witness(one, "aa"), witness("ff", two, "c1", "5001"), witness(one, "50")}

@@ -109,7 +109,7 @@ func TestRecipesOnConstructedBlocks(t *testing.T) {
 	owner := bytes.Repeat([]byte{7}, block.Hash160Size)
 	pay := script([]byte{txscript.OP_DUP, txscript.OP_HASH160}, push(owner), []byte{txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG})
 	inscribed := func(kind, body string) []byte {
-		return script([]byte{txscript.OP_0, opIf}, push([]byte("ord")), []byte{txscript.OP_1}, push([]byte(kind)), []byte{txscript.OP_0}, push([]byte(body)), []byte{opEndIf})
+		return script([]byte{txscript.OP_0, txscript.OP_IF}, push([]byte("ord")), []byte{txscript.OP_1}, push([]byte(kind)), []byte{txscript.OP_0}, push([]byte(body)), []byte{txscript.OP_ENDIF})
 	}
 	const token = "00000000000000000000000000000000000000000000000000000000000000aa_0"
 	market, err := hex.DecodeString("2097dfd76851bf465e8f715593b217714858bbe9570ff3bd5e33840a34e20ff026")

@@ -62,7 +62,7 @@ func TestKillsDuringAFirstSyncBeyondMemory(t *testing.T) {
 	if err := os.WriteFile(config, []byte(killOptions), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	k := &killed{rng: rng, caches: caches, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
+	k := &killed{rng: rng, caches: caches, latest: 4 * time.Second, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
 	ask(t, nil, "bench", "generate", "--chain", "bitcoin", "--txs", strconv.Itoa(txs), filepath.Join(dir, "chain"))
 	k.args = []string{"--chain", "bitcoin", "--network", "regtest", "--config", config, "--source", "file://" + filepath.Join(dir, "chain", "blocks")}
 	ask(t, nil, append([]string{"sync", "--memory", "1GiB", "--db", k.whole}, k.args...)...)
@@ -116,7 +116,8 @@ type killed struct {
 	args  []string // of sync
 	whole string   // a database of the whole chain
 
-	caches int // bytes
+	caches int           // bytes; 0: those of the memory
+	latest time.Duration // of a kill at any time
 
 	snapshot                   bool // the database has a snapshot of the caches
 	resumed, withFiles, reread int
@@ -169,7 +170,7 @@ func (k *killed) kill(t *testing.T, db, moment string) (done bool) {
 	p := k.start(t, db, at)
 	switch moment {
 	case "any time":
-		p.killAfter(time.Duration(k.rng.Int64N(int64(4 * time.Second))))
+		p.killAfter(time.Duration(k.rng.Int64N(int64(k.latest))))
 	case "compacting":
 		for !strings.Contains(p.stderr.String(), "compacting the database") && !p.ended() {
 			time.Sleep(time.Millisecond)

@@ -22,7 +22,7 @@ import (
 )
 
 // largeVariable is the number of transactions of the large block of TestALargeBlock: 2,000,000 are 1 GB, and need
-// BIRTHMARK_LARGE_MEMORY=4GiB.
+// BIRTHMARK_LARGE_MEMORY=4GiB. BIRTHMARK_KILLS is the number of kills, 2 by default.
 const (
 	largeVariable       = "BIRTHMARK_LARGE"
 	largeMemoryVariable = "BIRTHMARK_LARGE_MEMORY"
@@ -33,27 +33,34 @@ const (
 func TestALargeBlock(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	txs, memory := 100_000, "96MiB"
+	txs, memory, kills, caches := 100_000, "96MiB", 2, longCaches
+	var err error
 	if text := os.Getenv(largeVariable); text != "" {
-		var err error
 		if txs, err = strconv.Atoi(text); err != nil {
 			t.Fatalf("%s: %v", largeVariable, err)
 		}
-		memory = os.Getenv(largeMemoryVariable)
+		memory, caches = os.Getenv(largeMemoryVariable), 0
+	}
+	if text := os.Getenv(killsVariable); text != "" {
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s: %v", killsVariable, err)
+		}
 	}
 	dir := t.TempDir()
 	ask(t, nil, "bench", "generate", "--chain", "bitcoin-sv", "--txs", strconv.Itoa(txs+2000), "--block-txs", "10",
 		"--large-block", strconv.Itoa(txs), filepath.Join(dir, "chain"))
-	k := &killed{rng: testseed.Rand(t), caches: longCaches, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
+	k := &killed{rng: testseed.Rand(t), caches: caches, whole: filepath.Join(dir, "whole"), hits: map[string]int{}}
 	k.args = []string{"--chain", "bitcoin-sv", "--network", "regtest", "--source", "file://" + filepath.Join(dir, "chain", "blocks")}
 	if os.Getenv(largeVariable) != "" {
 		k.args = append(k.args, "--memory", memory)
 	}
 
 	cmd, stdout, stderr := process(t, -1, append([]string{"bench", "sync", "--json", "--memory", memory, "--db", k.whole}, k.args...)...)
+	began := time.Now()
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s%s", err, stdout, stderr)
 	}
+	k.latest = time.Since(began)
 	var a benchcmd.SyncAnswer
 	if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
 		t.Fatal(err)
@@ -78,14 +85,20 @@ func TestALargeBlock(t *testing.T) {
 	}
 
 	db := filepath.Join(dir, "db")
-	for n := 0; n < 2 && !t.Failed(); n++ {
-		if k.kill(t, db, "any time") {
-			break
+	before := func() {
+		ask(t, nil, "rollback", "--db", db, "--to-height", strconv.Itoa(coingen.LargeHeight-1), "--yes")
+	}
+	for n := 0; n < kills && !t.Failed(); n++ {
+		k.kill(t, db, "any time")
+		var status query.StatusAnswer
+		if ask(t, &status, "status", "--db", db); status.Tip != nil && status.Tip.Height >= coingen.LargeHeight && n < kills-1 {
+			before() // the next one interrupts the large block too
 		}
 	}
+	t.Logf("%d of %d syncs were killed", k.hits["any time"], kills)
 	k.sync(t, db, nil)
 	same(t, db, digest)
-	ask(t, nil, "rollback", "--db", db, "--to-height", strconv.Itoa(coingen.LargeHeight-1), "--yes")
+	before()
 	consistent(t, db)
 	k.sync(t, db, nil)
 	same(t, db, digest)

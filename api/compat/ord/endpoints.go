@@ -28,7 +28,7 @@ func New(o Options) (http.Handler, error) {
 		return nil, model.Errorf(model.Usage, "bad_setting",
 			"serve.ord needs a database with runes: create one with the setting assets: runes")
 	}
-	p := &protocol{Chain: o.Chain, rules: rules, started: time.Now(), fees: bounded.Cache[model.Hash, *blockFees]{Max: 1 << 12}}
+	p := &protocol{Chain: o.Chain, rules: rules, path: o.Path, started: time.Now(), fees: bounded.Cache[model.Hash, *blockFees]{Max: 1 << 12}}
 	return exchange.Handler(exchange.Protocol[*view]{
 		Path: o.Path, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, Error: failure, NotFound: notFound,
 	}), nil
@@ -38,6 +38,7 @@ func New(o Options) (http.Handler, error) {
 type protocol struct {
 	*wallet.Chain
 	rules   *runes.Rules
+	path    string // of the API
 	started time.Time
 	fees    bounded.Cache[model.Hash, *blockFees] // by block
 }
@@ -70,6 +71,11 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("outputs/{address}", p.outputsOfAddress),
 		get("address/{address}", p.addressInfo),
 		get("tx/{id}", oneTx),
+		get("decode/{id}", decodeTx),
+		get("search", p.search),
+		get("search/{query...}", p.search),
+		{Method: http.MethodPost, Path: "inscriptions", Answer: manyInscriptions},
+		{Method: http.MethodPost, Path: "missing", Answer: missingInscriptions},
 		get("block/{block}", oneBlock),
 		get("blocks", listBlocks),
 		get("blockcount", blockCount),

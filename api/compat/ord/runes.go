@@ -259,7 +259,7 @@ func (v *view) entries(births []model.AssetBirthPk) ([]*entryValue, []*runes.Ent
 		entries[i] = &entryValue{
 			Block: uint64(heights[i]), Burned: amountOf(&t.Burned), Divisibility: e.Divisibility, Etching: script.Hash(ids[i]),
 			Mints: e.Mints(t.Mints), Number: e.Number, Premine: amount(e.Premine), SpacedRune: e.Name.Spaced(e.Spacers),
-			Symbol: symbolOf(e), Terms: termsOf(e), Timestamp: uint64(blocks[i].Time), Turbo: e.Turbo,
+			Symbol: symbolOf(e.Symbol), Terms: termsOf(e.Terms), Timestamp: uint64(blocks[i].Time), Turbo: e.Turbo,
 		}
 		if e.Builtin {
 			entries[i].Etching, entries[i].Timestamp = script.Hash{}, 0

@@ -60,19 +60,19 @@ func optional[T any](o runes.Option[T]) *T {
 	return &o.Value
 }
 
-func symbolOf(e *runes.Entry) *string {
-	if !e.Symbol.OK {
+func symbolOf(symbol runes.Option[rune]) *string {
+	if !symbol.OK {
 		return nil
 	}
-	text := string(e.Symbol.Value)
+	text := string(symbol.Value)
 	return &text
 }
 
-func termsOf(e *runes.Entry) *termsValue {
-	if !e.Terms.OK {
+func termsOf(terms runes.Option[runes.Terms]) *termsValue {
+	if !terms.OK {
 		return nil
 	}
-	t := &e.Terms.Value
+	t := &terms.Value
 	return &termsValue{
 		(*amount)(optional(t.Amount)), (*amount)(optional(t.Cap)),
 		[2]*uint64{optional(t.Height.Start), optional(t.Height.End)},
@@ -153,7 +153,7 @@ func (ps piles) AppendJSON(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = append(jsonappend.Append(b, p.entry.Name.Spaced(p.entry.Spacers)), ':')
-		b = jsonappend.Append(b, &pileValue{amount(p.amount), p.entry.Divisibility, symbolOf(p.entry)})
+		b = jsonappend.Append(b, &pileValue{amount(p.amount), p.entry.Divisibility, symbolOf(p.entry.Symbol)})
 	}
 	return append(b, '}')
 }
@@ -172,7 +172,7 @@ type runesOfHolder pile
 func (p runesOfHolder) AppendJSON(b []byte) []byte {
 	b = jsonappend.Append(append(b, '['), p.entry.Name.Spaced(p.entry.Spacers))
 	b = jsonappend.Append(append(b, ','), decimal(p.amount, p.entry.Divisibility))
-	return append(jsonappend.Append(append(b, ','), symbolOf(p.entry)), ']')
+	return append(jsonappend.Append(append(b, ','), symbolOf(p.entry.Symbol)), ']')
 }
 
 type txValue struct {

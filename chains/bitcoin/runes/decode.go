@@ -10,14 +10,22 @@ import (
 // Decode reads the message of a transaction from its output scripts; nil: it has none. Only the first script with the
 // beginning of a message counts.
 func Decode(scripts [][]byte) *Runestone {
+	stone, _ := DecodeGiven(scripts)
+	return stone
+}
+
+// Given are the optional fields of an etching that a message contains. The others are zero in [Etching].
+type Given struct{ Divisibility, Premine, Spacers bool }
+
+// DecodeGiven is [Decode], with the optional fields that the message contains.
+func DecodeGiven(scripts [][]byte) (*Runestone, Given) {
 	for _, script := range scripts {
 		if hasMessage(script) {
 			stone := new(Runestone)
-			stone.decode(script, len(scripts))
-			return stone
+			return stone, stone.decode(script, len(scripts))
 		}
 	}
-	return nil
+	return nil, Given{}
 }
 
 // isReturn reports whether an output can hold no runes.
@@ -28,23 +36,23 @@ func hasMessage(script []byte) bool {
 }
 
 // decode sets s, which is zero, to the message in a script, of a transaction with that many outputs.
-func (s *Runestone) decode(script []byte, outputs int) {
+func (s *Runestone) decode(script []byte, outputs int) (given Given) {
 	payload, flaw := payloadOf(script)
 	if flaw != NoFlaw {
 		s.Flaw = flaw
-		return
+		return given
 	}
 	total, ok := countIntegers(payload)
 	if !ok {
 		s.Flaw = Varint
-		return
+		return given
 	}
 	m := message{integers: integers{payload, total}, outputs: outputs}
 	m.read()
 	m.take(s)
 	if s.Flaw = m.flaw; m.flaw == NoFlaw {
 		s.Edicts = m.edicts
-		return
+		return m.given
 	}
 	s.Pointer = Option[uint32]{}
 	switch e := s.Etching; {
@@ -54,6 +62,7 @@ func (s *Runestone) decode(script []byte, outputs int) {
 	default:
 		s.Etching = nil // a cenotaph creates no rune with a reserved name
 	}
+	return given
 }
 
 // payloadOf joins the pushes after the beginning of a message. It returns a part of the script if there is one push.
@@ -110,6 +119,7 @@ type message struct {
 	mintTx  model.Uint128 // the second value of tagMint
 	unknown bool          // a tag with an even number is not known
 	edicts  []Edict
+	given   Given
 }
 
 // field has the first value of a tag, and how many there are.
@@ -237,12 +247,14 @@ func (m *message) takeEtching(e *Etching, flags *uint64) {
 	below := func(most uint64) func(model.Uint128) bool {
 		return func(a model.Uint128) bool { return a.Hi == 0 && a.Lo <= most }
 	}
-	divisibility, _ := m.takeField(tagDivisibility, below(MaxDivisibility))
+	divisibility, ok := m.takeField(tagDivisibility, below(MaxDivisibility))
+	m.given.Divisibility = ok
 	e.Divisibility = uint8(divisibility.Lo)
-	e.Premine, _ = m.takeField(tagPremine, anyAmount)
+	e.Premine, m.given.Premine = m.takeField(tagPremine, anyAmount)
 	name, ok := m.takeField(tagName, anyAmount)
 	e.Name = Option[Name]{Name(name), ok}
-	spacers, _ := m.takeField(tagSpacers, below(MaxSpacers))
+	spacers, ok := m.takeField(tagSpacers, below(MaxSpacers))
+	m.given.Spacers = ok
 	e.Spacers = uint32(spacers.Lo)
 	symbol, ok := m.takeField(tagSymbol, func(a model.Uint128) bool { return fits32(a) && isSymbol(uint32(a.Lo)) })
 	e.Symbol = Option[rune]{rune(symbol.Lo), ok}
