@@ -76,6 +76,13 @@ func Rounds(t testing.TB, usual int) int {
 	return variable(t, "BIRTHMARK_ROUNDS", usual, strconv.Atoi)
 }
 
+// Requests returns BIRTHMARK_REQUESTS, how many requests a test that follows the texts of answers sends at most, or usual
+// if it is not set. With a million, tests of real blocks send all of them.
+func Requests(t testing.TB, usual int) int {
+	t.Helper()
+	return variable(t, "BIRTHMARK_REQUESTS", usual, strconv.Atoi)
+}
+
 // Soak returns BIRTHMARK_SOAK, how long a test repeats that can run for long: 1h. It returns 0 if it is not set.
 func Soak(t testing.TB) time.Duration {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/storage/storetest"
 )
@@ -32,7 +33,7 @@ type Crawl struct {
 	Contents []string
 	// Own is set for an API of the project itself, which has texts "hex:…". They are an error in every other API.
 	Own bool
-	// Most is the limit of requests; 0: 2,000.
+	// Most is the limit of requests; 0: 2,000. BIRTHMARK_REQUESTS replaces it.
 	Most int
 	// Store is the store of the database, if requests are repeated with reads of it that fail: see [FailedReads].
 	Store *storetest.Faulty
@@ -84,6 +85,7 @@ func (c Crawl) Run(t testing.TB) {
 	if c.Most == 0 {
 		c.Most = 2000
 	}
+	c.Most = testrun.Requests(t, c.Most)
 	n := len(c.Rules)
 	r := &crawler{
 		Crawl: c, t: t, rng: testseed.Rand(t), queues: make([][]request, n+1), asked: make([]int, n+1), matched: make([]int, n),
@@ -117,7 +119,11 @@ func (c Crawl) Run(t testing.TB) {
 			t.Errorf("%s: %d times in all", fault, times)
 		}
 	}
-	t.Logf("%d requests, texts by rule %v", count, r.matched)
+	left := 0
+	for _, q := range r.queues {
+		left += len(q)
+	}
+	t.Logf("%d requests, %d left, texts by rule %v", count, left, r.matched)
 	if charged() == 0 {
 		t.Error("no request read a row with a meter")
 	}

@@ -35,7 +35,7 @@ type keeper struct {
 	mu    sync.Mutex
 	kept  map[string][]byte // ids of the transactions that the server has shown and the node has had since; their script
 	tips  map[string]bool   // the headers of all tips that the node had
-	coins []coretest.Coin   // confirmed outputs that are deep enough to survive
+	coins []coretest.Coin   // outputs that anybody can spend, most of them unspent
 	done  []string          // the changes
 }
 
@@ -264,6 +264,36 @@ func (k *keeper) invalidate(depth int) {
 	k.change(fmt.Sprintf("invalidate %d blocks", depth), func() { k.node.Fork(k.t, depth, 0) })
 }
 
+// changes are bursts of blocks, reorganizations, and blocks that the node invalidates without new ones.
+func (k *keeper) changes(most int) (all []func()) {
+	for _, n := range []int{13, 100, most} {
+		all = append(all, func() { k.blocks(n) })
+	}
+	for _, depth := range []int{1, 3, 20} {
+		all = append(all, func() { k.fork(depth) })
+	}
+	for _, depth := range []int{1, 3} {
+		all = append(all, func() { k.invalidate(depth) })
+	}
+	return all
+}
+
+// fill sends transactions until the mempool has that many.
+func (k *keeper) fill(count int) {
+	k.t.Helper()
+	k.change(fmt.Sprintf("fill to %d", count), func() {
+		for tries := 0; len(k.node.Mempool()) < count; tries++ {
+			if tries == 1000*count {
+				k.t.Fatalf("%d transactions of %d coins were accepted", len(k.node.Mempool()), len(k.coins))
+			}
+			tx := k.spend(k.coins[k.rng.IntN(len(k.coins))])
+			if rest := tx.TxOut[1].Value; rest > 0 && k.node.TrySend(tx) == nil {
+				k.coins = append(k.coins, coretest.Outputs(tx)[1])
+			}
+		}
+	})
+}
+
 // coinsDepth is more than the depth of all reorganizations.
 const coinsDepth = 150
 
@@ -292,20 +322,21 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 			defer cancel()
 			k.start(ctx)
 
-			steps, large := testrun.Amount(25, 6), testrun.Amount(300, 200)
-			k.change("send", func() { k.node.Send(t, k.spend(k.coins[0])) })
-			k.keep()
-			k.blocks(13)
-			k.keep()
-			k.invalidate(1)
-			k.keep()
-			k.change("mine all", func() { k.node.Mine(t) })
-			k.keep()
-			for _, depth := range []int{1, 3, 20} { // nothing is unconfirmed before it
-				k.fork(depth)
-				k.keep()
-				k.change("mine all", func() { k.node.Mine(t) })
-				k.keep()
+			began := time.Now()
+			steps := testrun.Amount(25, 6)
+			for _, full := range []bool{false, true} { // nothing, or much, is unconfirmed before a change
+				for _, change := range k.changes(testrun.Amount(1000, 200)) {
+					k.fill(3) // the tip has transactions
+					k.keep()
+					k.change("mine all", func() { k.node.Mine(t) })
+					k.keep()
+					if full {
+						k.fill(30)
+						k.keep()
+					}
+					change()
+					k.keep()
+				}
 			}
 			for range steps {
 				for range 1 + rng.IntN(3) {
@@ -316,9 +347,8 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 				}
 			}
 			k.keep()
-			k.blocks(large)
-			k.keep()
-			t.Logf("%d polls; %d transactions at the end; %s", k.polls.Load(), len(k.now()), strings.Join(k.done, ", "))
+			t.Logf("%d polls, %.0f per second; %d transactions at the end; %s", k.polls.Load(),
+				float64(k.polls.Load())/time.Since(began).Seconds(), len(k.now()), strings.Join(k.done, ", "))
 			if k.polls.Load() == 0 { // the pool can be empty at the end
 				t.Error("nothing was polled")
 			}
