@@ -124,9 +124,8 @@ func kupmiosOfANode(t *testing.T, url, tx string) {
 }
 
 // Lucid Evolution's Kupmios provider reads unspent outputs, datums and scripts of the real blocks of preview. They
-// equal those in the API of this program.
+// equal those in the API of this program. No other test runs beside it: the provider waits for at most 5 or 10 s.
 func TestInteropKupmios(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
 	write(t, file, fmt.Sprintf("memory: 512MiB\nchain: cardano\nnetwork: preview\nsource: file://%s\ndb: %s\nraw: keep\n"+

@@ -352,6 +352,7 @@ var blockbookMethodsTest = apiTest{
 			w.Fatal(err)
 		}
 		defer c.CloseNow()
+		c.SetReadLimit(-1)
 		err = c.Write(w.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id": "1", "method": %q, "params": {%s}}`, method, params))
 		if err != nil {
 			w.Fatal(err)
@@ -433,34 +434,99 @@ var blockfrostTest = apiTest{
 			w.get("/api/v0/blocks/"+v["block"], &b)
 			v["pool"], v["slot"], v["epoch"], v["epoch slot"] = b.Pool, fmt.Sprint(b.Slot), fmt.Sprint(b.Epoch),
 				fmt.Sprint(b.In)
+			w.sampleParts()
 		}
 		return map[string]string{
 			"hash": v["tx"], "address": v["address"], "stake_address": v["of stake_credential"],
 			"slot_number":  v["slot"],
 			"epoch_number": v["epoch"], "block": v["block"], "number": v["epoch"], "pool_id": v["pool"],
 			"asset":     v["asset"],
-			"policy_id": v["of policy"], "datum_hash": v["of datum_hash"], "script_hash": v["of script_hash"],
+			"policy_id": v["of policy"], "datum_hash": v["known datum"], "script_hash": v["of script_hash"],
+			"GET scripts/{script_hash}/redeemers script_hash": v["script not run"],
 			"label":            "674",
 			"slot/slot_number": v["slot"],
 			"GET blocks/epoch/{epoch_number}/slot/{slot_number} slot_number": v["epoch slot"],
 			"GET governance/dreps/{drep_id} drep_id":                         "drep_always_abstain",
 			"GET governance/dreps/{drep_id}/delegators drep_id":              "drep_always_abstain",
-			"drep_id":       "drep1rphr974gpgngzqujlknd2kw8a4rjrfjuu8yafme7rjrmg443jff",
-			"cc_id":         "cc_hot1qdjt7zpx7a8d76y29r4tml9aryff9m6pegz84lttspujfdcrkr62j",
-			"gov_action_id": "gov_action1zhuz5djmmmjg8f9s8pe6grfc98xg3szglums8cgm6qwancp4eytqqmpu0pr",
-			"tx_hash":       v["tx"], "cert_index": "0",
+			"drep_id":                              "drep1rphr974gpgngzqujlknd2kw8a4rjrfjuu8yafme7rjrmg443jff",
+			"cc_id":                                "cc_hot1qdjt7zpx7a8d76y29r4tml9aryff9m6pegz84lttspujfdcrkr62j",
+			"GET pools/{pool_id}/metadata pool_id": v["registered pool"],
+			"GET pools/{pool_id}/relays pool_id":   v["registered pool"],
+			"GET pools/{pool_id}/updates pool_id":  v["registered pool"],
+			"GET txs/{hash}/redeemers hash":        v["tx with redeemers"],
+			"GET pools/{pool_id}/votes pool_id":    v["registered pool"],
+			"GET governance/proposals/{gov_action_id}/parameters gov_action_id":      v["parameter_change id"],
+			"GET governance/proposals/{tx_hash}/{cert_index}/parameters tx_hash":     v["parameter_change tx"],
+			"GET governance/proposals/{tx_hash}/{cert_index}/parameters cert_index":  v["parameter_change index"],
+			"GET governance/proposals/{gov_action_id}/withdrawals gov_action_id":     v["treasury_withdrawals id"],
+			"GET governance/proposals/{tx_hash}/{cert_index}/withdrawals tx_hash":    v["treasury_withdrawals tx"],
+			"GET governance/proposals/{tx_hash}/{cert_index}/withdrawals cert_index": v["treasury_withdrawals index"],
+			"gov_action_id": v["parameter_change id"], "tx_hash": v["parameter_change tx"], "cert_index": v["parameter_change index"],
 			"xpub": "7ec9738746cb4708df52a455b43aa3fdee8955abaf37f68ffc79bb84fbf9e1b3" +
 				"9d77e2deb9749faf890ff8326d350ed3fd0e4aa271b35cad063692af87102152", "role": "0", "index": "0",
 		}, nil
 	}),
-	absent: []string{ // the chain has no certificates, votes and proposals, and its network no known constants
-		"GET pools/{pool_id}/metadata", "GET pools/{pool_id}/relays", "GET pools/{pool_id}/updates",
-		"GET pools/{pool_id}/votes",
-		"GET governance/proposals/{gov_action_id}/parameters", "GET governance/proposals/{gov_action_id}/withdrawals",
-		"GET governance/proposals/{tx_hash}/{cert_index}/parameters",
-		"GET governance/proposals/{tx_hash}/{cert_index}/withdrawals",
-		"GET genesis", "GET network/eras", "GET txs/{hash}/redeemers",
-	},
+	// These have constants of public networks, the last one the prices of scripts.
+	absent: []string{"GET genesis", "GET network/eras", "GET txs/{hash}/redeemers"},
+}
+
+// sampleParts finds a registered stake pool, a proposal of each kind, a datum, a script without redeemers, and a
+// transaction with redeemers.
+func (w *presetWorld) sampleParts() {
+	w.Helper()
+	v := w.values
+	var pools []string
+	w.get("/api/v0/pools?count=1", &pools)
+	v["registered pool"] = pools[0]
+	var proposals []struct {
+		ID     string
+		TxHash string `json:"tx_hash"`
+		Index  int    `json:"cert_index"`
+		Kind   string `json:"governance_type"`
+	}
+	w.get("/api/v0/governance/proposals", &proposals)
+	for _, p := range proposals {
+		v[p.Kind+" id"], v[p.Kind+" tx"], v[p.Kind+" index"] = p.ID, p.TxHash, fmt.Sprint(p.Index)
+	}
+	v["known datum"] = w.answered("datum_hash", "/api/v0/scripts/datum/%s")
+	v["script not run"] = w.answered("script_hash", "/api/v0/scripts/%s/redeemers")
+	for block := v["block"]; v["tx with redeemers"] == ""; {
+		var b struct {
+			Before string `json:"previous_block"`
+		}
+		var txs []string
+		w.get("/api/v0/blocks/"+block, &b)
+		w.get("/api/v0/blocks/"+block+"/txs", &txs)
+		for _, hash := range txs {
+			var tx struct {
+				Redeemers int `json:"redeemer_count"`
+			}
+			if w.get("/api/v0/txs/"+hash, &tx); tx.Redeemers > 0 {
+				v["tx with redeemers"] = hash
+			}
+		}
+		block = b.Before
+	}
+}
+
+// answered returns the first value of an index for which the path is answered.
+func (w *presetWorld) answered(index, path string) string {
+	w.Helper()
+	var values *query.ValuesAnswer
+	err := w.chain.View(w.Context(), func(v *query.View) (err error) {
+		values, err = v.Values(w.Context(), index, query.Page{Limit: 1000})
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, x := range values.Values {
+		if status, _ := w.request("GET " + fmt.Sprintf(path, x.Value)); status == http.StatusOK {
+			return x.Value
+		}
+	}
+	w.Fatalf("no value of %s is answered by %s", index, path)
+	return ""
 }
 
 var kupoTest = apiTest{

@@ -22,6 +22,7 @@ import (
 	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
 )
 
 // presetTest is a preset with the APIs that it is for.
@@ -262,7 +263,12 @@ func TestPresetsAnswerEveryOperation(t *testing.T) {
 				testrun.Slow(t)
 			}
 			seen[x.preset] = true
-			made, err := generate.Write(t.Context(), x.chain, t.TempDir(), generate.Options{Seed: 1, Txs: 250}, nil)
+			txs := 250
+			if x.chain == "cardano" {
+				txs = 1000 // for a proposal of every kind
+			}
+			made, err := generate.Write(t.Context(), x.chain, t.TempDir(),
+				generate.Options{Seed: testseed.Of(t, 1), Txs: txs, AllParts: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

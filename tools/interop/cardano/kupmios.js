@@ -16,7 +16,7 @@ async function main() {
       try {
         answers.push({ value: await provider[method](...args) });
       } catch (error) {
-        // The provider gives up after 5 s, which an address with hundreds of datums needs on a busy machine.
+        // The provider gives up after 5 or 10 s, which an address with hundreds of datums needs on a busy machine.
         if (String(error).includes("TimeoutException") && attempts < 5) continue;
         answers.push({ error: String(error) });
       }
