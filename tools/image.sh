@@ -3,11 +3,14 @@
 #
 #   tools/image.sh BINARY ARCH LICENSES FILE.tar.gz     ARCH is amd64 or arm64, LICENSES a text
 #
+# It prints a line per package of the system's distribution that it used: name, version, license (SPDX) and package URL.
+#
 # The image has the binary, and the C library and the certificates of Debian's packages, which apt gets and checks for the
-# architecture. No program of the image runs during the build. Two builds with the same packages are equal. It needs
-# buildah; SOURCE_DATE_EPOCH is the time of the files and of the image.
+# architecture: the newest ones, with all security fixes. Scanners find their versions in /var/lib/dpkg/status.d. No program
+# of the image runs during the build. Two builds with the same packages are equal. It needs buildah; SOURCE_DATE_EPOCH is
+# the time of the files and of the image.
 set -euo pipefail
-[ $# -eq 4 ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -eq 4 ] || { sed -n '2,6s/^# \?//p' "$0" >&2; exit 2; }
 binary=$(realpath "$1") arch=$2 licenses=$(realpath "$3") file=$(realpath -m "$4")
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^const release = "\(.*\)"$/\1/p' internal/cli/version.go)
@@ -42,8 +45,9 @@ done
 cp -L "$from/lib/$triplet/${loader##*/}" "$root/$loader"
 cat "$packages"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"
 for package in libc6 ca-certificates; do
-  mkdir -p "$root/usr/share/doc/$package"
+  mkdir -p "$root/usr/share/doc/$package" "$root/var/lib/dpkg/status.d"
   cp "$packages/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/"
+  dpkg-deb --field "$apt/archives/$package"_*.deb >"$root/var/lib/dpkg/status.d/$package"
 done
 cp "$licenses" "$root/usr/share/doc/birthmark/licenses.txt"
 cp "$binary" "$root/usr/bin/birthmark"
@@ -73,3 +77,12 @@ sed -i "s/$config/$equal/" manifest.json
 layers=$(grep -o '"[0-9a-f]*\.tar"' manifest.json | tr -d '"')
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@"${SOURCE_DATE_EPOCH:-0}" --format=gnu \
   manifest.json "$equal" $layers | gzip -n9 >"$file"
+
+distribution=$(. /etc/os-release && echo "$ID")
+# used PACKAGE LICENSE
+used() {
+  dpkg-deb --show --showformat "\${Package} \${Version} $2 pkg:deb/$distribution/\${Package}@\${Version}?arch=\${Architecture}\n" \
+    "$apt/archives/$1"_*.deb
+}
+used libc6 LGPL-2.1-or-later
+used ca-certificates MPL-2.0

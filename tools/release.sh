@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `release.sh [ARCH...]` builds a release in dist/: per architecture (amd64 or arm64; that of this machine by default) a
-# tarball, a Debian package, a container image if buildah is installed and a bill of materials (CycloneDX), and the
+# tarball, a Debian package, a container image if buildah is installed and bills of materials (CycloneDX), and the
 # checksums of all, which are signed if MINISIGN_KEY is the path of a secret key of minisign. `release.sh binary FILE
 # [ARCH]` builds only the binary, `release.sh licenses [ARCH]` prints the licenses of all that it contains, and
 # `release.sh test ARCH ARGUMENT...` runs `go test` with the settings of a release. Two builds of one commit on the same
@@ -171,7 +171,10 @@ package() {
   rm dist/sbom.log
 
   if command -v buildah >/dev/null && [ "$(id -u)" = 0 ]; then
-    tools/image.sh $stage/birthmark "$arch" $stage/doc/licenses.txt "dist/birthmark_${version}_image_$arch.tar.gz"
+    tools/image.sh $stage/birthmark "$arch" $stage/doc/licenses.txt "dist/birthmark_${version}_image_$arch.tar.gz" >dist/packages
+    mapfile -t libraries <dist/packages
+    rm dist/packages
+    dist/tools/sbom "${libraries[@]}" <"dist/$name.cdx.json" >"dist/birthmark_${version}_image_$arch.cdx.json"
   else
     echo "release: no image: buildah and root are needed" >&2
   fi

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the packages that Birthmark needs to build on Debian 12 and 13 and Ubuntu 24.04, and with the argument `tests`
 # the browser and the shells of `make test`, with `interop` the programs of `make test-interop`, with `amd64` and `arm64`
-# the compilers of these architectures. Prints nothing if none is missing.
+# the compilers of these architectures, with `image` (as root) the program that builds images, with `qemu` the emulator of
+# other architectures. Prints nothing if none is missing.
 set -euo pipefail
 
 packages=(
@@ -77,6 +78,8 @@ if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
     case $argument-$(uname -m) in
       amd64-aarch64) install g++-x86-64-linux-gnu ;;
       arm64-x86_64) install g++-aarch64-linux-gnu ;;
+      image-*) [ "$(id -u)" -ne 0 ] || install buildah ;;
+      qemu-*) install qemu-user-static ;;
     esac
   done
   if [ "${1-}" = tests ]; then

@@ -10,8 +10,14 @@ import (
 	"time"
 )
 
-// ThreadCPU returns the CPU time of the calling thread, in user and kernel mode.
-func ThreadCPU() time.Duration { return cpuTime(syscall.RUSAGE_THREAD) }
+// ThreadCPU returns the CPU time of the calling thread, in user and kernel mode; on other systems than Linux, that of the
+// process.
+func ThreadCPU() time.Duration {
+	if runtime.GOOS == "linux" {
+		return cpuTime(1) // RUSAGE_THREAD
+	}
+	return CPU()
+}
 
 // CPU returns the CPU time of the process, in user and kernel mode.
 func CPU() time.Duration { return cpuTime(syscall.RUSAGE_SELF) }

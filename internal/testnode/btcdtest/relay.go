@@ -22,10 +22,11 @@ type relay struct {
 }
 
 func newRelay() (r *relay, err error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, err
 	}
+	unix.CloseOnExec(fd)
 	defer func() {
 		if err != nil {
 			_ = unix.Close(fd)
