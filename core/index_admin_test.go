@@ -63,6 +63,8 @@ type changing struct {
 
 	// plain: until rules are added, the database has none. Blocks state no assets.
 	plain bool
+
+	opened []model.Point // after which sources began
 }
 
 func openChanging(t *testing.T, v modeltest.Variant, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *changing {
@@ -125,7 +127,8 @@ func (l *changing) grow(n, batch int) {
 }
 
 // open returns a source of the current chain.
-func (l *changing) open(_ context.Context, x *schema.Index, _ []model.Point) (model.Source, error) {
+func (l *changing) open(_ context.Context, x *schema.Index, known []model.Point) (model.Source, error) {
+	l.opened = append(l.opened, append(known, model.Point{})[0])
 	return events(having(l.chain, x.Name)), nil
 }
 

@@ -42,13 +42,21 @@ func offering() modeltest.Variant {
 // openPlain opens a database without rules.
 func openPlain(t *testing.T, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *changing {
 	t.Helper()
+	return openLate(t, s, seed, 0, names, keep)
+}
+
+// openLate opens a database without rules. With them, blocks can have assets from the height late on.
+func openLate(t *testing.T, s storage.Store, seed uint64, late model.HeightPk, names []string, keep map[string]model.IndexOptions) *changing {
+	t.Helper()
 	v := offering()
+	v.Late = late
 	l := &changing{t: t, v: v, store: s, grown: []*modeltest.Generator{v.NewGenerator(seed)}, plain: true}
 	l.reopen(names, keep)
 	return l
 }
 
-// After any interruptions, a database to which rules were added has the same rows as one that was created with them.
+// After any interruptions, a database to which rules were added has the same rows as one that was created with them. Blocks
+// that have no assets by the rules are not read from the source.
 func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
 	for store, open := range stores() {
 		t.Run(store, func(t *testing.T) {
@@ -68,7 +76,8 @@ func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
 					keep["tag"] = model.IndexOptions{Balance: true}
 				}
 				s := open(t)
-				l := openPlain(t, s, n, names, keep)
+				late := model.HeightPk(round % 2 * (1 + rng.IntN(40)))
+				l := openLate(t, s, n, late, names, keep)
 				l.grow(20+rng.IntN(20), 6)
 				for range 2 {
 					if err := l.db.AddIndex(t.Context(), "tokens", model.IndexOptions{}); err != nil {
@@ -91,6 +100,11 @@ func TestAddedRulesEqualRulesFromTheStart(t *testing.T) {
 				l.build(-1, 100)
 				consistent(t, l.db)
 				same(t, "added", dump(t, l.db), l.made(names, keep))
+				for _, p := range l.opened {
+					if late > 0 && schema.HeightAfter(p) < late {
+						t.Errorf("a source began after %v, blocks have assets from height %d on", p, late)
+					}
+				}
 				l.grow(10, 3)
 				l.rollback(15)
 				l.grow(20, 5)

@@ -126,10 +126,32 @@ type builder struct {
 
 	active ledger.Active
 	assets ingest.AssetState
+	rules  model.TokenRules // that are being added; nil: none
+}
+
+// lateRules are rules that know blocks without assets.
+type lateRules interface {
+	// NextHeight returns the first height from h on at which a block can have assets.
+	NextHeight(h model.HeightPk) model.HeightPk
+}
+
+// nextAssets returns the first height from h on at which a block can have assets.
+func (b *builder) nextAssets(h model.HeightPk) model.HeightPk {
+	if rules, ok := b.rules.(lateRules); ok {
+		return rules.NextHeight(h)
+	}
+	return h
 }
 
 // add adds the missing blocks to the index and activates it.
 func (b *builder) add(ctx context.Context) error {
+	if b.x.IsRules() {
+		with, err := b.Layout().WithRules()
+		if err != nil {
+			return err
+		}
+		b.rules = with.Traits.Tokens.Rules
+	}
 	if err := b.advance(ctx, nearTip); err != nil {
 		return err
 	}
@@ -179,7 +201,22 @@ func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
 			return nil
 		}
 		if b.x.Kind.Valid() && b.x.Building.Has(schema.FeatureValues) {
-			return b.fromSource(ctx, at, missing)
+			next := b.nextAssets(schema.HeightAfter(at))
+			if next == schema.HeightAfter(at) {
+				err := b.fromSource(ctx, at, missing)
+				if b.rules == nil || err != nil {
+					return err
+				}
+				continue
+			}
+			to, err := b.PointAt(ctx, min(next-1, b.Tip().Height))
+			if err == nil {
+				err = b.step(ctx, at, to, nil)
+			}
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		to, err := b.next(ctx, at)
 		if err != nil {
@@ -224,7 +261,8 @@ func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err
 	return to, err
 }
 
-// fromSource adds the blocks after at from the source, which must be on the database's branch.
+// fromSource adds the blocks after at from the source, which must be on the database's branch, up to the first one after
+// which blocks have no assets if rules are added.
 func (b *builder) fromSource(ctx context.Context, at model.Point, missing model.HeightPk) error {
 	var known []model.Point
 	if !at.IsOrigin() {
@@ -281,14 +319,14 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, kn
 				return err
 			}
 		}
-		if !b.lacks(block.Point(), missing) {
+		if !b.lacks(block.Point(), missing) || b.nextAssets(block.Height+1) > block.Height+1 {
 			break
 		}
 	}
 	if err := flush(); err != nil {
 		return err
 	}
-	if b.lacks(at, missing) {
+	if b.lacks(at, missing) && b.nextAssets(schema.HeightAfter(at)) == schema.HeightAfter(at) {
 		return ErrElsewhere
 	}
 	return nil

@@ -41,8 +41,8 @@ type row struct {
 }
 
 // Prepare reads the data of the step that adds the blocks after from, up to and including to, to index x. blocks are
-// these blocks if the step adds values of outputs or derives assets, otherwise nil. assets is kept between consecutive
-// steps. Error: bad_block if a value violates the kind of the index.
+// these blocks if the step adds values of outputs or derives assets, otherwise nil; also nil if they have no assets. assets
+// is kept between consecutive steps. Error: bad_block if a value violates the kind of the index.
 func Prepare(
 	ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block,
 	assets *ingest.AssetState,
@@ -61,6 +61,9 @@ func Prepare(
 		}
 	}
 	if x.IsRules() {
+		if len(blocks) == 0 {
+			return s, nil // they have no assets
+		}
 		with, err := l.WithRules()
 		if err == nil {
 			s.assets, err = ingest.DeriveAssets(with, r, from, blocks, assets)

@@ -25,19 +25,20 @@ type Variant struct {
 	Slots        bool // blocks have slots
 	OutputOffset bool // the output indexes of some transactions begin above 0
 
-	Fingerprints bool // assets have a short name
-	Raw          bool // transactions have serialized bytes
-	Placed       bool // blocks have a place in a file, which chains can read
-	Described    bool // mints describe their assets
-	Repeats      bool // hashes of coinbases and of transactions that spend them repeat
-	Kept         bool // databases store all optional families of the indexes
-	Unordered    bool // inputs can spend outputs of later transactions of their block
-	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
-	Tokens       bool // assets are derived: see tokens.go
-	Offers       bool // the chain implements [model.TokenChain] with the rules tokens
-	Wide         bool // the pointers of databases are wide
-	Statistics   bool // databases keep statistics, and the blocks are of several days
-	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
+	Fingerprints bool           // assets have a short name
+	Raw          bool           // transactions have serialized bytes
+	Placed       bool           // blocks have a place in a file, which chains can read
+	Described    bool           // mints describe their assets
+	Repeats      bool           // hashes of coinbases and of transactions that spend them repeat
+	Kept         bool           // databases store all optional families of the indexes
+	Unordered    bool           // inputs can spend outputs of later transactions of their block
+	FeeOutputs   bool           // fees are paid to outputs, so inputs equal outputs
+	Tokens       bool           // assets are derived: see tokens.go
+	Late         model.HeightPk // with Tokens: the first height at which blocks can have assets
+	Offers       bool           // the chain implements [model.TokenChain] with the rules tokens
+	Wide         bool           // the pointers of databases are wide
+	Statistics   bool           // databases keep statistics, and the blocks are of several days
+	ByHand       bool           // a test writes the blocks: neither hashes nor supply follow the rules
 }
 
 // Variants returns the sets of rules worth testing: one like each real chain, and a mixture.
@@ -151,7 +152,7 @@ func (c chain) Traits() model.Traits {
 		t.Fingerprint = fingerprint
 	}
 	if c.v.Tokens {
-		t.Tokens = &model.Tokens{Name: "tokens", Rules: rules{}, Holders: "address"}
+		t.Tokens = &model.Tokens{Name: "tokens", Rules: rules{c.v.Late}, Holders: "address"}
 	}
 	return t
 }

@@ -260,8 +260,10 @@ func (g *Generator) tx() model.Tx {
 	if g.v.OutputOffset && g.rng.IntN(6) == 0 {
 		t.FirstOutput = 1 + g.rng.Uint32N(4)
 	}
-	g.moveAssets(&t, spent)
-	if g.v.Tokens {
+	if !g.v.Tokens {
+		g.moveAssets(&t, spent)
+	} else if g.v.Late == 0 || g.any && g.tip.Height+1 >= g.v.Late {
+		g.moveAssets(&t, spent)
 		g.tell(&t, spent)
 	}
 	if g.rng.IntN(3) == 0 {

@@ -110,7 +110,10 @@ func addAsset(all []model.Asset, a model.Asset) []model.Asset {
 }
 
 // rules are the rules of the chain.
-type rules struct{}
+type rules struct{ first model.HeightPk }
+
+// NextHeight returns the first height from h on at which a block can have assets.
+func (r rules) NextHeight(h model.HeightPk) model.HeightPk { return max(h, r.first) }
 
 // Needs implements [model.TokenRules]. The births of assets are not known before.
 func (rules) Needs(m any) (assets []model.AssetBirthPk, names [][]byte) {

@@ -50,5 +50,13 @@ func (r *Rules) Parse(info []byte) (any, error) { return ParseEntry(info) }
 // Minimum returns the lowest name that an etching in the block at a height can choose.
 func (r *Rules) Minimum(height model.HeightPk) Name { return minimum(r.first, height) }
 
+// NextHeight returns the first height from h on at which a block can have runes. A backfill skips the blocks before it.
+func (r *Rules) NextHeight(h model.HeightPk) model.HeightPk {
+	if begin := model.HeightPk(1); r.builtin && h <= begin {
+		return begin
+	}
+	return max(h, r.first)
+}
+
 // FirstHeight returns the height from which messages count.
 func (r *Rules) FirstHeight() model.HeightPk { return r.first }

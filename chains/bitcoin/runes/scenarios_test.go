@@ -692,3 +692,21 @@ func TestErrorsOfReads(t *testing.T) {
 		t.Error("a sum above 128 bits is no error")
 	}
 }
+
+// Only blocks at these heights can have runes.
+func TestHeightsWithRunes(t *testing.T) {
+	for _, c := range []struct {
+		rules *runes.Rules
+		next  map[model.HeightPk]model.HeightPk
+	}{
+		{runes.RulesOf(840_000, true), map[model.HeightPk]model.HeightPk{0: 1, 1: 1, 2: 840_000, 839_999: 840_000, 840_000: 840_000, 900_000: 900_000}},
+		{runes.RulesOf(2_520_000, false), map[model.HeightPk]model.HeightPk{0: 2_520_000, 2_520_000: 2_520_000, 2_520_001: 2_520_001}},
+		{runes.RulesOf(0, false), map[model.HeightPk]model.HeightPk{0: 0, 1: 1, 7: 7}},
+	} {
+		for h, want := range c.next {
+			if got := c.rules.NextHeight(h); got != want {
+				t.Errorf("from %d: %d, expected %d", h, got, want)
+			}
+		}
+	}
+}
