@@ -40,6 +40,38 @@ func TestSharedMemoryCountsOnce(t *testing.T) {
 	}
 }
 
+// payments counts the calls of a payer, and their points.
+type payments struct{ calls, points int64 }
+
+func (p *payments) Pay(points int64) error {
+	p.calls++
+	p.points += points
+	return nil
+}
+
+func (*payments) Release() {}
+
+// A report within the points that are paid calls the payer only after PayFrom, and pays nothing.
+func TestPayFromCallsThePayerOfPaidPoints(t *testing.T) {
+	p := new(payments)
+	m := New(p, 100, 50, nil)
+	for _, c := range []struct {
+		spend int64
+		from  bool
+		want  payments
+	}{
+		{100, false, payments{}}, {1, false, payments{1, 50}}, {9, false, payments{1, 50}},
+		{1, true, payments{2, 50}}, {39, false, payments{2, 50}}, {1, false, payments{3, 100}},
+	} {
+		if c.from {
+			m.PayFrom(0)
+		}
+		if err := m.Spend(c.spend); err != nil || *p != c.want {
+			t.Errorf("after %d points more: %v %v, expected %v", c.spend, *p, err, c.want)
+		}
+	}
+}
+
 // A request that computes for long lets others run about every millisecond, also if all processors have such requests.
 func TestLongRequestsLetOthersRun(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
