@@ -27,11 +27,14 @@ func (e *Encoder) Begin(ctx context.Context) {
 }
 
 // List is a JSON array whose elements are read and sent one by one.
-func List[T any](elements iter.Seq2[T, error]) any { return listOf(elements, false) }
+func List[T any](elements iter.Seq2[T, error]) any { return listOf(elements, array) }
 
 // Stream is a [List] without a bound on its elements. If it is long, it counts as an open stream and has no time limit:
 // see [ratelimit.Stream].
-func Stream[T any](elements iter.Seq2[T, error]) any { return listOf(elements, true) }
+func Stream[T any](elements iter.Seq2[T, error]) any { return endless(listOf(elements, array)) }
+
+// Values is a [Stream] whose elements follow each other without brackets and commas.
+func Values[T any](elements iter.Seq2[T, error]) any { return endless(listOf(elements, framing{})) }
 
 // Items is a [Stream] that is a member of a value: its elements are read and sent after the members before it.
 type Items[T any] struct {
@@ -41,7 +44,7 @@ type Items[T any] struct {
 
 // ItemsOf returns the elements for a member of the answer to r.
 func ItemsOf[T any](r *Request, elements iter.Seq2[T, error]) Items[T] {
-	return Items[T]{&r.out, listOf(elements, true)}
+	return Items[T]{&r.out, endless(listOf(elements, array))}
 }
 
 // AppendJSON marks the place of the list: see [Encoder.place].
@@ -58,12 +61,24 @@ type place struct {
 
 type list func(*Encoder) error
 
-func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
+// framing is the text around the elements of a list.
+type framing struct{ begin, separator, end string }
+
+var array = framing{"[", ",", "]"}
+
+// endless returns a list without a bound on its elements.
+func endless(l list) list {
+	return func(e *Encoder) error {
+		e.endless = true
+		return l(e)
+	}
+}
+
+func listOf[T any](elements iter.Seq2[T, error], f framing) list {
 	return list(func(e *Encoder) error {
-		e.endless = e.endless || endless
 		element := new(T) // one for all
 		appender := jsonappend.AppenderOf[T]()
-		e.JSON = append(e.JSON, '[')
+		e.JSON = append(e.JSON, f.begin...)
 		separator := ""
 		for v, err := range elements {
 			if err != nil {
@@ -71,7 +86,7 @@ func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
 			}
 			*element = v
 			e.JSON = appender.Append(append(e.JSON, separator...), element)
-			separator = ","
+			separator = f.separator
 			if len(e.items) == 0 && len(e.JSON) < partSize {
 				continue
 			}
@@ -82,7 +97,7 @@ func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
 				return err
 			}
 		}
-		e.JSON = append(e.JSON, ']')
+		e.JSON = append(e.JSON, f.end...)
 		return nil
 	})
 }

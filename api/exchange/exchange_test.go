@@ -248,6 +248,16 @@ func TestEncodersOfOtherFramings(t *testing.T) {
 	if err := e.Append(List(func(func(string, error) bool) {})); err != nil || string(e.JSON) != "[]" {
 		t.Errorf("%s, %v", e.JSON, err)
 	}
+	e.Begin(e.Ctx)
+	numbers := func(yield func([]int, error) bool) { _ = yield([]int{1}, nil) && yield([]int{2, 3}, nil) }
+	if err := e.Append(Values(numbers)); err != nil || string(e.JSON) != "[1][2,3]" {
+		t.Errorf("%s, %v", e.JSON, err)
+	}
+	e.Begin(e.Ctx)
+	if err := e.Append(Values(func(func(int, error) bool) {})); err != nil || len(e.JSON) > 0 {
+		t.Errorf("%s, %v", e.JSON, err)
+	}
+	e.Begin(e.Ctx)
 	words := func(yield func(string, error) bool) {
 		for range 1000 {
 			if !yield(strings.Repeat("x", 1000), nil) {
@@ -258,7 +268,7 @@ func TestEncodersOfOtherFramings(t *testing.T) {
 	if err := e.Append(List(words)); err != nil || parts != 1000*1003/partSize || budget.Used() > 1003 {
 		t.Errorf("%d parts, %d bytes are held, %v", parts, budget.Used(), err)
 	}
-	if all := len(sent) + len(e.JSON); all != len("[]")+1000*1003+1 {
+	if all := len(sent) + len(e.JSON); all != 1000*1003+1 {
 		t.Errorf("%d bytes", all)
 	}
 	e.Begin(e.Ctx)

@@ -174,6 +174,6 @@ func (p *protocol) pendingTxs(r *request) answer {
 func pendingBoxes(*request) answer {
 	return func(v *view) (any, error) {
 		all, err := v.AllPendingBoxes()
-		return exchange.Stream(v.boxes(once(unspentOf(all)), pendingForm)), err
+		return exchange.Values(v.boxes(once(unspentOf(all)), pendingForm)), err
 	}
 }

@@ -1,13 +1,18 @@
 package ergoexplorer_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,9 +47,59 @@ func newWorld(t testing.TB, network string) *world {
 func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	t.Helper()
 	w := &world{World: NewWorldIn(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"), store)}
-	w.Handler = answertest.Recorded(t, ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path}))
+	w.Handler = listedStreams(t, answertest.Recorded(t, ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path})))
 	w.format = w.DB.Chain().Indexes()[0].Format
 	return w
+}
+
+// isStream matches the paths whose answers are values without separators: bytesStream in streaming.scala of
+// ergoplatform/explorer-backend. Its clients depend on that: parseJsonStream in ErgoExplorer.scala of
+// spectrum-finance/ergo-dex-backend.
+var isStream = regexp.MustCompile(`/stream(/summary)?$|/v1/mempool/boxes/unspent$`)
+
+// listedStreams makes lists of the answers that are streams.
+func listedStreams(t testing.TB, h http.Handler) http.Handler {
+	t.Helper()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isStream.MatchString(r.URL.Path) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		got := httptest.NewRecorder()
+		h.ServeHTTP(got, r)
+		maps.Copy(w.Header(), got.Header())
+		w.Header().Del("Content-Length")
+		body := got.Body.Bytes()
+		if got.Code == http.StatusOK {
+			body = listOfValues(t, r.URL.String(), body)
+		}
+		w.WriteHeader(got.Code)
+		if _, err := w.Write(body); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// listOfValues returns the list of values that follow each other without anything between them.
+func listOfValues(t testing.TB, from string, body []byte) []byte {
+	t.Helper()
+	var values [][]byte
+	d := json.NewDecoder(bytes.NewReader(body))
+	for d.More() {
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Errorf("%s: %v in %.300s", from, err, body)
+			break
+		}
+		if value[0] != '{' {
+			t.Errorf("%s: a stream has objects, not %.100s", from, value)
+		}
+		values = append(values, value)
+	}
+	if whole := bytes.Join(values, nil); !bytes.Equal(whole, body) {
+		t.Errorf("%s: the values of %.300s are not all of it", from, body)
+	}
+	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
 func (w *world) address(tree string) string {

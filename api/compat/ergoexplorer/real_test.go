@@ -1,12 +1,14 @@
 package ergoexplorer_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"birthmark/api/compat/answertest"
 	. "birthmark/api/compat/boxes/boxestest"
+	"birthmark/api/compat/ergoexplorer"
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/internal/testseed"
@@ -14,8 +16,9 @@ import (
 
 // Answers of the explorer, shortened to one entry of each list, which all objects have here. The transaction is
 // mockedObservationTx in tests/chains/ergo/testUtils/TestData.ts of rosen-bridge/guard-service at
-// 023ed468730e8cc768b68dcbaa85f21898f61e1f. It lacks ergoTreeConstants and ergoTreeScript: these have the form of
-// OutputInfo.scala and InputInfo.scala of ergoplatform/explorer-backend at ae73d4ef18d83cadfdf037773485ef3031a5257b.
+// 023ed468730e8cc768b68dcbaa85f21898f61e1f. It lacks ergoTreeConstants and ergoTreeScript, which later recordings have:
+// src/lib/data/utxos.ts of SavonarolaLabs/crystal-pool at 0a89aff024a44d8c76eada450f105633cabe4aca. Other forms are of
+// ergoplatform/explorer-backend at ae73d4ef18d83cadfdf037773485ef3031a5257b.
 const (
 	realAssets = `[{"tokenId":"0034c44f0c7a38f833190d44125ff9b3a0dd9dbb89138160182a930bc521db95","index":2,"amount":18,
 		"name":"SWSE","decimals":0,"type":"EIP-004"}]`
@@ -109,6 +112,26 @@ const (
 	realState = `{"lastBlockId":"5b9b19ac028c6956b4cdf8ec75227934b8134ff3635ed3aceac8a8bf20788dce","height":1282261,
 		"maxBoxGix":6197269,"maxTxGix":1167892,"params":` + realParams + `}`
 
+	// addressTokenBalances in src/ExplorerTokenMarket.test.samples.ts of JimmyHoffa/ergo-market-lib at
+	// a3ffdd332bc077b86652f86ec8ce6dc573117b77, with the amount of testAddressBalance in testData.ts of
+	// rosen-bridge/guard-service.
+	realBalance = `{"nanoErgs":10000000000,"tokens":[{"tokenId":"03faf2cb329f2e90d6d23b58d91bbb6c046aa143261cc21f52fbe2824bfcbf04",
+		"amount":1,"decimals":2,"name":"SigUSD","tokenType":"EIP-004"}]}`
+	realTotal = `{"confirmed":` + realBalance + `,"unconfirmed":` + realBalance + `}`
+
+	// The first token of appkit/src/test/resources/tokens.json in ergoplatform/ergo-appkit at
+	// 29418943a96a5e0965826142617c8cbcbae2ab99, from /api/v1/tokens, and the first of /api/v1/tokens/search in
+	// src/scripts/validateFirstCertificate.ts of sigmastamp/sigmastamp-frontend at
+	// f3a52aab1a16325bfa4ea838550790a34b1ec0a9.
+	realTokens = `{"items":[{"id":"2ac6e502e997681191ad336587e4bd0a1f25ce3709c29214f6c533575f9957fd",
+		"boxId":"5eb715015c6d894303f3ba9c1796791c9a2af61aab659b8a63d890fbbc92756b","emissionAmount":1,"name":"ergopad Stake Key",
+		"description":"{\"originalAmountStaked\": 12423.04, \"stakeTime\": \"2022-07-09 17:05:30.551623\"}","type":"EIP-004",
+		"decimals":0}],"total":46337}`
+	realFound = `{"items":[{"id":"72349d20ccc448b76dce62b07b1467d674263ac08c27b3bfddcb800b710e36f3",
+		"boxId":"6e0f329fb4d24111e9ce6d73cd6d20ecb16187d7418d40c37fa7edbb4b5f9b71","emissionAmount":1,"name":"SigmaStampNFT",
+		"description":"Proof of existence of document with Blake2b-256 hash specified in R8 register during minting of this NFT token.",
+		"type":"EIP-004","decimals":0}],"total":8}`
+
 	// The block of tests/client.test.ts in coinbarn/ergo-ts at daf8df37886f31ac1c96582789030ce7e889a682, with the fields that
 	// version 1 adds (BlockInfo.scala).
 	realBlock = `{"id":"7d2061fc57ab851f8c0dbdc04b954bd0ee3265238338987840a5742249deaee2","height":98750,"epoch":96,"version":1,
@@ -119,10 +142,8 @@ const (
 
 // Forms that the source of the explorer decides.
 const (
-	decidedBalance = `{"nanoErgs":1,"tokens":[{"tokenId":"0034","amount":18,"decimals":0,"name":"SWSE","tokenType":"EIP-004"}]}`
-	decidedTotal   = `{"confirmed":` + decidedBalance + `,"unconfirmed":` + decidedBalance + `}`
-	decidedAsset   = `{"headerId":"6e74","boxId":"75a8","tokenId":"0034","index":2,"amount":18,"name":"SWSE","decimals":0,"type":"EIP-004"}`
-	decidedMerged  = `{"boxId":"75a8","transactionId":"d04f","blockId":"6e74","value":1,"index":0,"globalIndex":1,"creationHeight":1,
+	decidedAsset  = `{"headerId":"6e74","boxId":"75a8","tokenId":"0034","index":2,"amount":18,"name":"SWSE","decimals":0,"type":"EIP-004"}`
+	decidedMerged = `{"boxId":"75a8","transactionId":"d04f","blockId":"6e74","value":1,"index":0,"globalIndex":1,"creationHeight":1,
 		"settlementHeight":1,"ergoTree":"10","address":"2CBj","assets":` + realAssets + `,"additionalRegisters":` + realRegisters + `,
 		"spentTransactionId":null,"mainChain":true}`
 )
@@ -139,39 +160,50 @@ var (
 // original is an answer of the explorer to an operation: a recorded one, or one whose form is decided by the source if
 // none is known.
 type original struct {
-	answer            string
-	recorded, decided string // the recording of this operation; or the source of its form
+	answer   string
+	recorded string // a recording of this operation
+	// The source of its form, if none is known. Looked at: the clients of Fleet, Nautilus, Minotaur, Rosen, Spectrum,
+	// appkit, ErgoMixer, SigmaStamp, SigmaO, SAFEW, Yoroi, ergo-ts and ergo-market-lib; ErgExplorer, ergo-mcp, which has
+	// examples of the document, and tests and issues of ergoplatform/explorer-backend. Answers of ergo-ts to
+	// transactions/unconfirmed are those of an explorer before version 0 had pages.
+	decided string
 }
 
 const (
 	guard   = "rosen-bridge/guard-service, "
+	network = guard + "packages/networks/ergo-explorer/tests/"
+	mocks   = network + "mocked/ergoExplorerClient.mock.ts: "
 	watcher = "rosen-bridge/watcher, tests/ergo/objects/mockedResponseBody.ts: "
 	scanner = "rosen-bridge/scanner, packages/abstract-extractor/tests/network/testData.ts: "
 	appkit  = "ergoplatform/ergo-appkit, appkit/src/test/resources/mockwebserver/explorer_responses: "
-	models  = "ergoplatform/explorer-backend, modules/explorer-api/src/main/scala/org/ergoplatform/explorer/http/api/"
+	tokens  = "ergoplatform/ergo-appkit, appkit/src/test/resources/tokens.json"
+	// The first entry of addressTokenBalances has a token of a balance, and balanceHistoryAtAddress has boxes.
+	market = "JimmyHoffa/ergo-market-lib, src/ExplorerTokenMarket.test.samples.ts: "
+	stamp  = "sigmastamp/sigmastamp-frontend, src/scripts/validateFirstCertificate.ts"
+	models = "ergoplatform/explorer-backend, modules/explorer-api/src/main/scala/org/ergoplatform/explorer/http/api/"
 )
 
 func items(item string) string { return `{"items":[` + item + `],"total":1}` }
 
 func listed(item string) string { return "[" + item + "]" }
 
-// originals are the answers by operation.
+// originals are the answers by operation, those of streams as lists.
 var originals = map[string]original{
-	"GET v1/addresses/*/transactions":                      {items(realTx), "", models + "v1/models/TransactionInfo.scala"},
-	"GET v1/addresses/*/balance/confirmed":                 {decidedBalance, "", models + "v1/models/Balance.scala"},
-	"GET v1/addresses/*/balance/total":                     {decidedTotal, "", models + "v1/models/TotalBalance.scala"},
+	"GET v1/addresses/*/transactions":                      {items(realTx), "ergoplatform/explorer-backend issue 193, shortened", ""},
+	"GET v1/addresses/*/balance/confirmed":                 {realBalance, network + "testData.ts: testAddressBalance; a token: " + market + "addressTokenBalances", ""},
+	"GET v1/addresses/*/balance/total":                     {realTotal, market + "addressTokenBalances", ""},
 	"POST v1/addresses/batchInfo":                          {"", "", models + "v1/models/AddressInfo.scala"},
 	"GET v1/mempool/transactions/byAddress/*":              {items(realPendingTx), watcher + "mempoolTxs", ""},
-	"GET v1/mempool/boxes/unspent":                         {listed(realPendingOutput), "", models + "v1/models/UOutputInfo.scala"},
-	"GET v1/boxes/*":                                       {realOutput, guard + "packages/networks/ergo-explorer/tests/testData.ts: testBox", ""},
-	"GET v1/boxes/byAddress/*":                             {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
+	"GET v1/mempool/boxes/unspent":                         {listed(realPendingOutput), "", models + "v1/models/UOutputInfo.scala, streaming.scala"},
+	"GET v1/boxes/*":                                       {realOutput, network + "testData.ts: testBox", ""},
+	"GET v1/boxes/byAddress/*":                             {items(realOutput), market + "balanceHistoryAtAddress", ""},
 	"GET v1/boxes/byErgoTree/*":                            {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/byErgoTreeTemplateHash/*":                {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/unspent/byAddress/*":                     {items(realOutput), watcher + "watcherUnspentBoxes; " + appkit + "response_boxesByAddressUnspent.json", ""},
 	"GET v1/boxes/unspent/byErgoTree/*":                    {items(realOutput), watcher + "watcherPermitLastBox, repoLastBox", ""},
 	"GET v1/boxes/unspent/byErgoTreeTemplateHash/*":        {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/byTokenId/*":                             {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
-	"GET v1/boxes/unspent/byTokenId/*":                     {items(realOutput), guard + "packages/networks/ergo-explorer/tests/testData.ts: testTokenIdBoxes", ""},
+	"GET v1/boxes/unspent/byTokenId/*":                     {items(realOutput), network + "testData.ts: testTokenIdBoxes", ""},
 	"GET v1/boxes/unspent/unconfirmed/byAddress/*":         {listed(decidedMerged), "", models + "v1/models/MOutputInfo.scala"},
 	"GET v1/boxes/unspent/all/byAddress/*":                 {items(strings.Replace(realOutput, `"blockId"`, `"headerId"`, 1)), "", models + "v1/models/AnyOutputInfo.scala"},
 	"POST v1/boxes/search":                                 {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
@@ -184,7 +216,7 @@ var originals = map[string]original{
 	"GET v1/boxes/byErgoTreeTemplateHash/*/stream":         {listed(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/unspent/byErgoTreeTemplateHash/*/stream": {listed(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/blocks":                                        {items(realBlock), "", models + "v1/models/BlockInfo.scala"},
-	"GET v1/blocks/headers":                                {items(realHeader), guard + "packages/networks/ergo-explorer/tests/testData.ts: testBlockHeaders", ""},
+	"GET v1/blocks/headers":                                {items(realHeader), network + "testData.ts: testBlockHeaders", ""},
 	"GET v1/blocks/*":                                      {realSummary, scanner + "explorerBlockTx", ""},
 	"GET v1/blocks/byGlobalIndex/stream":                   {listed(realBlock), "", models + "v1/models/BlockInfo.scala"},
 	"GET v1/blocks/stream/summary":                         {listed(realFullBlock + "}"), "", models + "v1/models/BlockSummaryV1.scala"},
@@ -192,17 +224,17 @@ var originals = map[string]original{
 	"GET v1/transactions/byInputsScriptTemplateHash/*":     {items(realTx), "", models + "v1/models/TransactionInfo.scala"},
 	"GET v1/transactions/byGlobalIndex/stream":             {listed(realTx), "", models + "v1/models/TransactionInfo.scala"},
 	"POST v1/mempool/transactions/submit":                  {`{"id":"` + submitted + `"}`, "", models + "v0/models/TxIdResponse.scala"},
-	"GET v1/tokens":                                        {items(realToken), "", models + "v1/models/TokenInfo.scala"},
-	"GET v1/tokens/search":                                 {items(realToken), "", models + "v1/models/TokenInfo.scala"},
+	"GET v1/tokens":                                        {realTokens, tokens, ""},
+	"GET v1/tokens/search":                                 {realFound, stamp, ""},
 	"GET v1/tokens/bySymbol/*":                             {items(realToken), "", models + "v1/models/TokenInfo.scala"},
-	"GET v1/tokens/*":                                      {realToken, guard + "packages/networks/ergo-explorer/tests/testData.ts: tokenApiResponse", ""},
+	"GET v1/tokens/*":                                      {realToken, network + "testData.ts: tokenApiResponse", ""},
 	"GET v1/assets":                                        {items(decidedAsset), "", models + "v1/models/AssetInfo.scala"},
 	"GET v1/assets/search/byTokenId":                       {items(decidedAsset), "", models + "v1/models/AssetInfo.scala"},
 	"GET v1/info":                                          {realState, "ScorexFoundation/sigmastate-interpreter, sigma-js/tests/data/info.js", ""},
 	"GET v1/networkState":                                  {realState, "", models + "v1/models/NetworkState.scala"},
 	"GET v1/networkStats":                                  {`{"uniqueAddressesNum":1}`, "", models + "v1/models/NetworkStats.scala"},
 	"GET v1/epochs/params":                                 {realParams, "", models + "v1/models/EpochInfo.scala"},
-	"GET v0/transactions/unconfirmed":                      {items(realTx0 + "}"), "", models + "v0/models/UTransactionInfo.scala"},
+	"GET v0/transactions/unconfirmed":                      {items(realTx0 + "}"), mocks + "mockGetApiV0TransactionsUnconfirmed; a transaction: " + watcher + "unConfirmedTx", ""},
 	"GET v0/transactions/unconfirmed/*":                    {realSummary0, watcher + "unConfirmedTx", ""},
 	"GET v0/transactions/unconfirmed/byAddress/*":          {items(realTx0 + "}"), "", models + "v0/models/UTransactionInfo.scala"},
 	"POST v0/transactions/send":                            {`{"id":"3ebc014bb19a5098820bef805f51dc3d61713003c8e2fae98e27e6e9d030e388"}`, "coinbarn/ergo-ts, tests/client.test.ts", ""},
@@ -236,4 +268,22 @@ func TestEveryOperationHasARealAnswer(t *testing.T) {
 			answertest.SameShape(t, operation, []byte(body), []byte(answer), "additionalRegisters", "spendingProof.extension", "fields")
 		}
 	})
+}
+
+// A client reads the stream of unconfirmed boxes: sigmao-bot/src/ergo-related/explorer.js of ThierryM1212/SigmaO at
+// 0c5097509b29bf241ac84fb600b3e896cb403969 puts a comma between boxes where it finds this text, and brackets around all.
+func TestAClientReadsTheStreamOfUnconfirmedBoxes(t *testing.T) {
+	const between = `"spentTransactionId":null}{"boxId":`
+	w := newWorld(t, "testnet")
+	c := ergogen.New(ergogen.Options{Seed: testseed.Rand(t).Uint64(), TxsPerBlock: 8})
+	w.Sync(t, 0, ergotest.Made(c, 10)...)
+	w.Naive = w.Pend(t, c, 10)
+	h := answertest.Recorded(t, ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path}))
+	want := IDs(Filter(w.Fresh, func(b *Box) bool { return b.Pending == nil }))
+	a := Ask(t, h, path+"/api/v1/mempool/boxes/unspent", "")
+	var got []struct{ BoxID string }
+	text := "[" + strings.ReplaceAll(a.Body, between, strings.Replace(between, "}{", "},{", 1)) + "]"
+	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got) != len(want) || len(want) < 2 {
+		t.Errorf("%v: %d boxes, expected %d: %.500s", err, len(got), len(want), a.Body)
+	}
 }

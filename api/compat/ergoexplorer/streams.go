@@ -37,7 +37,7 @@ func (v *view) stream(pks iter.Seq2[model.UtxoPk, error], of kind) any {
 	if of == unspentBoxes {
 		read = v.AmongUnspent
 	}
-	return exchange.Stream(v.boxes(v.StreamedBoxes(pks, read), confirmedForm))
+	return exchange.Values(v.boxes(v.StreamedBoxes(pks, read), confirmedForm))
 }
 
 // inHeights yields the boxes of the blocks from a height to another one.
@@ -87,7 +87,7 @@ func templateInSpan(of kind) func(*request) answer {
 			}
 			from, to := span(v)
 			if h.Birth == nil || to < from {
-				return []boxValue{}, nil
+				return exchange.JSON(nil), nil
 			}
 			return v.stream(v.All(v.Within(v.boxList(h, allBoxes, false), from, to)), of), nil
 		}
@@ -100,7 +100,7 @@ func txsFrom(r *request) answer {
 		total := v.TxCount()
 		first := min(first, total)
 		pks, err := v.TxNumbers(first, min(uint64(limit), total-first))
-		return exchange.Stream(v.txs(pks, nil)), err
+		return exchange.Values(v.txs(pks, nil)), err
 	}
 }
 
@@ -108,7 +108,7 @@ func txsFrom(r *request) answer {
 func blocksIn[T any](r *request, value func(*view, *boxes.Block) (T, error)) answer {
 	first, limit := numbersOf(r, maxSpan)
 	return func(v *view) (any, error) {
-		return exchange.Stream(func(yield func(T, error) bool) {
+		return exchange.Values(func(yield func(T, error) bool) {
 			from := int(min(first, model.MaxHeight)) + 1
 			for h := from; h < from+limit && h <= v.Height(); h++ {
 				var to T
