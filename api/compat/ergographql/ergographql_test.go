@@ -274,6 +274,18 @@ func (w *world) askHeaders(t *testing.T, rng *rand.Rand) {
 	})
 }
 
+// poolSize returns the sum of the sizes of the unconfirmed transactions.
+func (w *world) poolSize() (sum int) {
+	for _, x := range w.Pool {
+		n, err := strconv.Atoi(fmt.Sprint(x.JSON["size"]))
+		if err != nil {
+			panic(err)
+		}
+		sum += n
+	}
+	return sum
+}
+
 // askMempool compares the unconfirmed transactions with the model.
 func (w *world) askMempool(t *testing.T) {
 	t.Helper()
@@ -281,8 +293,8 @@ func (w *world) askMempool(t *testing.T) {
 	for _, x := range w.Pool {
 		all = append(all, map[string]any{"transactionId": x.ID, "size": x.JSON["size"]})
 	}
-	w.same(t, "{ mempool { transactionsCount transactions(take: 200) { transactionId size } } }", nil,
-		map[string]any{"mempool": map[string]any{"transactionsCount": len(w.Pool), "transactions": all}})
+	w.same(t, "{ mempool { size transactionsCount transactions(take: 200) { transactionId size } } }", nil,
+		map[string]any{"mempool": map[string]any{"size": w.poolSize(), "transactionsCount": len(w.Pool), "transactions": all}})
 	if len(w.Pool) == 0 {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strconv"
 
@@ -42,6 +43,17 @@ func (q *request) pending(c *conditions) ([]boxes.Box, error) {
 		return q.v.PendingBoxesWith(*c.token)
 	}
 	return q.v.AllPendingBoxes()
+}
+
+// Size resolves a field of the schema.
+func (*mempool) Size(ctx context.Context) (int32, error) {
+	return read(ctx, func(q *request) (int32, error) {
+		sum := 0
+		for t := range q.v.Pending() {
+			sum += t.Size
+		}
+		return int32(min(sum, math.MaxInt32)), nil
+	})
 }
 
 // TransactionsCount resolves a field of the schema.

@@ -75,7 +75,8 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 	add("Query.blockHeaders", "{ x: blockHeaders(take: 200) { "+ofHeader+" } }", blocks...)
 	pool("transactions", "(take: 200)", ofTx, TxIDs(w.Pool))
 	add("Mempool.transactionsCount", "{ mempool { x: transactionsCount } }", fmt.Sprint(len(w.Pool)))
-	add("Query.mempool", "{ x: mempool { transactionsCount } }", fmt.Sprint(len(w.Pool)))
+	add("Mempool.size", "{ mempool { x: size } }", fmt.Sprint(w.poolSize()))
+	add("Query.mempool", "{ x: mempool { size transactionsCount } }", fmt.Sprint(len(w.Pool)))
 	add("Query.state", "{ x: state { blockId height boxGlobalIndex transactionGlobalIndex difficulty network } }", blocks[len(blocks)-1])
 	add("Query.info", "{ x: info { version } }", "0.5.5")
 	for _, name := range []string{"checkTransaction", "submitTransaction"} {
@@ -150,7 +151,9 @@ type original struct {
 	answer   string
 	recorded string // a recording of this operation
 	tested   string // a test of the original for it; the source decides the members that the test does not have
-	decided  string // the source of its form, if neither is known
+	// The source of its form, if neither is known. Looked at: the clients of Fleet, Nautilus and Ergomatic, and the tests,
+	// README and issues of ergo-graphql.
+	decided string
 }
 
 // The first of packages/_test-vectors/mockedGraphQLBoxResponses.json of fleet-sdk/fleet at
@@ -165,7 +168,8 @@ const (
 	// Its tests have answers of ergo-graphql, with shortened texts.
 	provider = "fleet-sdk/fleet, packages/blockchain-providers/src/ergo-graphql/ergoGraphQLProvider.spec.ts: "
 	graph    = "capt-nemo429/ergo-graphql, src/graphql/"
-	specs    = "nautls/ergo-graphql, tests/integration.spec.ts: "
+	// At 6961174f81a49f243e34010a483c2100dffe7615.
+	specs = "nautls/ergo-graphql, tests/integration.spec.ts: "
 )
 
 // The fields that Fleet does not request are those of src/graphql/schema.graphql of capt-nemo429/ergo-graphql at
@@ -186,7 +190,8 @@ var (
 		"Query.tokens": {answer: `[{"tokenId":"0c","boxId":"089105a867391d773a57d500dab9aef255b0292ec66ce1d9c9813d108d7283e7",
 			"emissionAmount":"1","name":"test","description":"b","type":"EIP-004","decimals":0,"box":` + decidedBox + `}]`,
 			tested: specs + "[tokens] filter by boxId, [tokens] filter by tokenName"},
-		"Query.mempool": {answer: `{"transactionsCount":1}`, tested: specs + "[mempool] simple mempool fetch"},
+		"Query.mempool": {answer: `{"size":1,"transactionsCount":1}`, tested: specs + "[mempool] simple mempool fetch"},
+		"Mempool.size":  {answer: `1`, tested: specs + "[mempool] simple mempool fetch"},
 		"Query.state": {answer: `{"blockId":"4b","height":1098787,"boxGlobalIndex":"1","transactionGlobalIndex":"1","difficulty":"1",
 			"network":"mainnet"}`, tested: specs + "[state] simple state fetch; height: " + provider},
 		"Query.info": {answer: `{"version":"0.5.5"}`, decided: graph + "objects/info.ts"},
