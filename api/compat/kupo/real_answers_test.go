@@ -1,7 +1,9 @@
 package kupo_test
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,12 +17,15 @@ import (
 // answers of Kupo by operation, with their sources: repositories of github.com with the path of a file. $NAME in a request
 // is a value of the chain of the test. An answer is compared by keys and types, and with same by value too.
 //
-// Kupo has no recorded answer of DELETE /matches, of a match that is spent, and of the JSON of its health: its encoder
-// decides there (src/Kupo/Data/Pattern.hs, src/Kupo/Data/Health.hs and src/Kupo/App/Http.hs of CardanoSolutions/kupo).
+// No recorded answer is known of DELETE /matches, of a match that is spent, and of all members of the JSON of health. Kupo's
+// tests have their status and compare them with its document (test/Test/Kupo/App/HttpSpec.hs of CardanoSolutions/kupo at
+// 7ee832c4ac50d156f4c62204dadc1b6b826cda26); its encoders decide the rest (src/Kupo/Data/Pattern.hs, Health.hs).
+// Looked at: clients (kugo, kupmios of lucid-evolution, mesh, pycardano, cardano-transaction-lib), cardano-up, issues.
 var answers = []struct {
 	operation, request, source, answer string
 	headers                            []string
 	same                               bool
+	status                             int // 0 is 200
 }{
 	{operation: "GET /matches", request: "/matches?unspent&created_before=$EARLY", source: "Anastasia-Labs/lucid-evolution packages/provider/test/kupo-schema.test.ts",
 		answer: `[{"transaction_index":0,"transaction_id":"00","output_index":0,"address":"addr_test1qrngfyc","value":{"coins":9909659524,
@@ -34,7 +39,8 @@ var answers = []struct {
 		answer: `[{"transaction_index":0,"transaction_id":"00","output_index":0,"address":"addr_test1qrngfyc","value":{"coins":1,"assets":{}},
 			"datum_hash":"30","datum":"d87980","datum_type":"hash","script_hash":null,"script":null,"created_at":{"slot_no":1,"header_hash":"11"},
 			"spent_at":{"slot_no":2,"header_hash":"11","transaction_id":"00","input_index":0,"redeemer":"d87980"}}]`},
-	{operation: "DELETE /matches", request: "/matches/*", source: "CardanoSolutions/kupo src/Kupo/Data/Http/Error.hs", answer: `{"hint":"the pattern is active"}`},
+	{operation: "DELETE /matches", request: "/matches/*", source: "CardanoSolutions/kupo test/Test/Kupo/App/HttpSpec.hs: † DELETE /matches/{pattern}, with an active pattern",
+		answer: `{"hint":"the pattern is active"}`, status: http.StatusBadRequest},
 	{operation: "GET /datums", request: "/datums/$DATUM", source: "a client's comment with an answer of preprod, which its hash confirms",
 		answer: `{"datum":"d8799f581c85dd77175f468677da789223823e7249f7c61240b2c50d700df2ea0d1b0000018f0c462638ff"}`},
 	{operation: "GET /datums", request: "/datums/34215ad90b1ade84f5b4fe3c0a16cb3afeae468210535e0305efd93931f35059",
@@ -99,8 +105,11 @@ func TestEveryOperationHasARealAnswer(t *testing.T) {
 			}
 			return values[name]
 		})
-		got := w.ask(t, method, request, real.headers...).body
-		name := method + " " + request
+		a := w.ask(t, method, request, real.headers...)
+		got, name := a.body, method+" "+request
+		if want := cmp.Or(real.status, http.StatusOK); a.status != want {
+			t.Errorf("%s: status %d, expected %d as in %s", name, a.status, want, real.source)
+		}
 		if real.answer == metricsText {
 			if got, want := numbers.ReplaceAllString(got, "$1"), numbers.ReplaceAllString(real.answer, "$1"); got != want {
 				t.Errorf("%s: %q, expected %q as in %s", name, got, want, real.source)
