@@ -71,6 +71,21 @@ func TestBlocksKeepTheTransactionsOfTheNode(t *testing.T) {
 			if kept == 0 {
 				t.Error("no transaction stayed unconfirmed")
 			}
+			// An overlay without transactions also waits for those of orphaned blocks.
+			for _, depth := range depths {
+				empty := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
+				w.Query(empty.Advance)
+				w.Orphan(depth)
+				for range depth + 1 {
+					w.Mine(nil)
+				}
+				w.Sync()
+				w.Query(empty.Advance)
+				if empty.tip != w.Tip() || empty.orphaned != (depth > 0) {
+					t.Errorf("an empty overlay after a reorganization of depth %d: at %v with orphaned %t, the node is at %v",
+						depth, empty.tip, empty.orphaned, w.Tip())
+				}
+			}
 			coretest.Consistent(t, w.DB)
 		})
 	}
