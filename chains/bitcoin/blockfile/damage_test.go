@@ -204,6 +204,13 @@ func TestOnlyReservedZerosAreAnUnfinishedBlock(t *testing.T) {
 	if !contains(out.String(), "not completely written") {
 		t.Errorf("logged %q", out)
 	}
+	// Zeros before another record are not reserved space.
+	followed := append(reserved, bitcointest.BlockFile(wire.TestNet, c.Blocks()[1])...)
+	blocks, _, err = collect(t, mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": followed})))
+	fails(t, err, "bad_block", "merkle root")
+	if len(blocks) != 3 {
+		t.Errorf("%d blocks before the bad one", len(blocks))
+	}
 }
 
 // A block can contain the bytes of a record. If a scan sees only the first half of the block, the next one finds it.
