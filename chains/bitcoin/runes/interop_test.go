@@ -318,6 +318,7 @@ type libraryIndex struct {
 // have if a rune has two: no rune of these chains has.
 func TestInteropIndexer(t *testing.T) {
 	rng := testseed.Rand(t)
+	length := lengthOf(t, chainLength{txs: 5_000, most: 30, every: 10})
 	for _, c := range []struct {
 		network       string
 		first, height model.HeightPk
@@ -325,20 +326,23 @@ func TestInteropIndexer(t *testing.T) {
 		l := startLibrary(t)
 		w := newWorld(t, runes.RulesOf(c.first, false), c.height)
 		g := &generator{Rand: rng, w: w, oneEnd: true}
-		for count := 0; count < 5_000; {
+		blocks := 0
+		for count := 0; count < length.txs || blocks < length.blocks; {
 			height := w.height
-			txs := g.block(t, nil, 30)
+			txs := g.block(t, nil, length.most)
 			count += len(txs)
+			blocks++
+			compared := blocks%length.every == 0
 			var index libraryIndex
-			question := object{"height": height, "network": c.network, "txs": blockOf(t, height, txs), "answer": height%10 == 0}
+			question := object{"height": height, "network": c.network, "txs": blockOf(t, height, txs), "answer": compared}
 			if failed := l.ask(question, &index); failed != "" {
 				t.Fatalf("block %d: %s", height, failed)
 			}
-			if height%10 == 0 {
+			if compared {
 				compareIndex(t, w, &index)
 			}
 		}
-		t.Logf("%s: %d runes, %d outputs with runes", c.network, len(w.tokens), len(w.all()))
+		t.Logf("%s: %d blocks, %d runes, %d outputs with runes", c.network, blocks, len(w.tokens), len(w.all()))
 		if len(w.tokens) < 50 || len(w.all()) < 20 {
 			t.Errorf("%s: the chain has too little", c.network)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/chains/bitcoin/runes"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -284,23 +285,43 @@ func (g *generator) block(t testing.TB, o *oracle, most int) []*spec {
 	return txs
 }
 
+// chainLength is the length of random chains: in transactions, or in blocks if BIRTHMARK_ROUNDS is set, which are smaller.
+type chainLength struct {
+	blocks, txs int
+	most        int // transactions of a block
+	every       int // blocks after which the state is compared
+}
+
+func lengthOf(t *testing.T, usual chainLength) chainLength {
+	t.Helper()
+	n := testrun.Rounds(t, 0)
+	if n == 0 {
+		return usual
+	}
+	return chainLength{blocks: n, most: 6, every: max(1, n/50)}
+}
+
 // Over random chains the rules and the oracle agree: balances of every output, entries, mints and burned amounts.
 func TestRulesEqualTheOracle(t *testing.T) {
 	t.Parallel()
 	rng := testseed.Rand(t)
+	length := lengthOf(t, chainLength{txs: 2_500, most: 40, every: 1})
 	for _, start := range []struct{ first, height model.HeightPk }{{0, 0}, {840_000, 839_980}, {840_000, 857_490},
 		{2_520_000, 2_729_950}} {
 		w := newWorld(t, runes.RulesOf(start.first, false), start.height)
 		g := &generator{Rand: rng, w: w}
 		o := newOracle(uint64(start.first))
-		count, seen := 0, tallies{}
-		for count < 2_500 {
-			for _, tx := range g.block(t, o, 40) {
+		count, blocks, seen := 0, 0, tallies{}
+		for count < length.txs || blocks < length.blocks {
+			for _, tx := range g.block(t, o, length.most) {
 				count++
 				seen.add(tx)
 			}
-			compare(t, w, o)
+			if blocks++; blocks%length.every == 0 {
+				compare(t, w, o)
+			}
 		}
+		compare(t, w, o)
 		seen.etched, seen.held = len(w.tokens), len(w.all())
 		for _, k := range w.tokens {
 			if e, err := runes.ParseEntry(k.Info); err == nil {
@@ -310,7 +331,7 @@ func TestRulesEqualTheOracle(t *testing.T) {
 				seen.burned++
 			}
 		}
-		t.Logf("from height %d: %d transactions, %+v", start.height, count, seen)
+		t.Logf("from height %d: %d blocks with %d transactions, %+v", start.height, blocks, count, seen)
 		if seen.etched < 40 || seen.mints < 30 || seen.held < 20 || seen.burned < 20 || seen.valid < 500 || seen.cenotaphs < 100 {
 			t.Errorf("from height %d: the chain has too little: %+v", start.height, seen)
 		}
