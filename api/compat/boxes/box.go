@@ -192,7 +192,8 @@ func (v *View) BoxIDs(pks []model.UtxoPk) ([]sigma.ID, error) {
 
 // Genesis returns the boxes that existed before block 1.
 func (v *View) Genesis() ([]Box, error) {
-	pks, err := v.BoxNumbers(0, v.GenesisBoxes())
+	from, to := v.Q.FirstPk(0).AppendTo(nil), v.Q.FirstPk(firstHeight).AppendTo(nil)
+	pks, err := v.boxesFrom(from, to, v.Q.Totals.GenesisOutputs)
 	if err != nil {
 		return nil, err
 	}

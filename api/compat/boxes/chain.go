@@ -106,8 +106,5 @@ func (c *Chain) Prepare(ctx context.Context) error {
 	return c.View(ctx, func(v *View) error { return v.count() })
 }
 
-// GenesisBoxes is the number of boxes before block 1.
-func (v *View) GenesisBoxes() uint64 { return v.Q.Totals.GenesisOutputs }
-
 // Height returns the height of the last block, 0 before the first one.
 func (v *View) Height() int { return int(v.Tip.Height) }

@@ -118,7 +118,7 @@ func (v *View) countBlocks(entries []number, to int) ([]number, error) {
 	return entries, err
 }
 
-// before returns the boxes, genesis included, and the transactions before the block at h.
+// before returns the boxes and the transactions before the block at h, without the genesis.
 func (v *View) before(h model.HeightPk) (boxes, txs uint64, err error) {
 	if err := v.count(); err != nil || h < firstHeight {
 		return 0, 0, err
@@ -127,13 +127,14 @@ func (v *View) before(h model.HeightPk) (boxes, txs uint64, err error) {
 		n := v.numbers[i-1]
 		boxes, txs = uint64(n.boxes), uint64(n.txs)
 	}
-	return boxes + v.GenesisBoxes(), txs, nil
+	return boxes, txs, nil
 }
 
-// BoxNumber returns the number of a box of the chain: the number of boxes before it, genesis included.
+// BoxNumber returns the number of a box of the chain: the number of boxes before it, without the genesis. The node and the
+// explorer, which do not have the genesis boxes, count like that. For a genesis box it returns 0.
 func (v *View) BoxNumber(pk model.UtxoPk) (uint64, error) {
 	if v.Q.IsGenesis(pk.Tx()) {
-		return v.genesisNumber(pk)
+		return 0, nil
 	}
 	boxes, _, err := v.before(pk.Height())
 	if err != nil {
@@ -164,8 +165,8 @@ func (v *View) TxNumber(pk model.TxPk) (uint64, error) {
 	return txs + uint64(v.Q.TxIndex(pk)), err
 }
 
-// Boxes returns the number of boxes of the chain, genesis included.
-func (v *View) Boxes() uint64 { return v.Q.Totals.Rows[schema.FamilyUtxo] }
+// Boxes returns the number of boxes of the chain, without the genesis.
+func (v *View) Boxes() uint64 { return v.Q.Totals.Rows[schema.FamilyUtxo] - v.Q.Totals.GenesisOutputs }
 
 // TxCount returns the number of transactions of the chain.
 func (v *View) TxCount() uint64 { return v.Q.Totals.Rows[schema.FamilyTxHash] - v.Q.Totals.GenesisTxs }
@@ -188,20 +189,6 @@ func (v *View) BoxAt(n uint64) (pk model.UtxoPk, err error) {
 	if err := v.count(); err != nil {
 		return 0, err
 	}
-	genesis := v.GenesisBoxes()
-	if n < genesis {
-		from, to := v.Q.FirstPk(0).AppendTo(nil), v.Q.FirstPk(firstHeight).AppendTo(nil)
-		for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
-			if err != nil {
-				return 0, err
-			}
-			if n == 0 {
-				return model.ParseUtxoPk(kv.Key)
-			}
-			n--
-		}
-	}
-	n -= genesis
 	i := sort.Search(len(v.numbers), func(i int) bool { return uint64(v.numbers[i].boxes) > n })
 	if i > 0 {
 		n -= uint64(v.numbers[i-1].boxes)
@@ -240,7 +227,12 @@ func (v *View) BoxNumbers(first, n uint64) (pks []model.UtxoPk, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, at.AppendTo(nil), nil, false) {
+	return v.boxesFrom(at.AppendTo(nil), nil, n)
+}
+
+// boxesFrom returns the first n boxes between two keys.
+func (v *View) boxesFrom(from, to []byte, n uint64) (pks []model.UtxoPk, err error) {
+	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
 		if err != nil {
 			return nil, err
 		}

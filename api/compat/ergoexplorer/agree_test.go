@@ -2,7 +2,6 @@ package ergoexplorer_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -112,9 +111,9 @@ func (w *world) agree(t *testing.T, node http.Handler, b *Box) {
 		same(name, one[name], two[name])
 	}
 	same("height", one["inclusionHeight"], two["settlementHeight"])
-	first, _ := one["globalIndex"].(json.Number).Int64()
-	second, _ := two["globalIndex"].(json.Number).Int64()
-	same("number", int(first)+w.GenesisBoxes, second)
+	// Of nodeTestBoxes and explorerTestBoxes in packages/boxes/minimum-fee/tests/testData.ts of rosen-bridge/utils at
+	// 4e31d347eacea2bfb8dd30aae9aadef8d41a8f21 too: the box 20eb54ca… has 31536378 at the node and at the explorer.
+	same("number", one["globalIndex"], two["globalIndex"])
 
 	tx, other := fields(t, node, "/node/blockchain/transaction/byId/"+b.Tx.ID), fields(t, w, path+"/api/v1/transactions/"+b.Tx.ID)
 	for _, name := range []string{"id", "blockId", "inclusionHeight", "timestamp", "index", "globalIndex", "size"} {

@@ -229,8 +229,12 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 		}
 		w.same(t, "/transactions/byInputsScriptTemplateHash/"+hash+window, "", paged(w.txs(Page(Reverse(found), offset, limit), nil), len(found)))
 	case 9:
-		w.same(t, fmt.Sprintf("/boxes/byGlobalIndex/stream?minGix=%d&limit=%d", offset, limit), "", w.boxes(Page(w.Boxes, offset, limit)))
+		w.same(t, fmt.Sprintf("/boxes/byGlobalIndex/stream?minGix=%d&limit=%d", offset, limit), "", w.boxes(Page(w.Boxes[w.GenesisBoxes:], offset, limit)))
 		w.same(t, fmt.Sprintf("/transactions/byGlobalIndex/stream?minGix=%d&limit=%d", offset, limit), "", w.txs(Page(w.Txs, offset, limit), nil))
+		last := fmt.Sprintf(`"maxBoxGix":%d,"maxTxGix":%d,`, len(w.Boxes)-w.GenesisBoxes-1, len(w.Txs)-1)
+		if state := Ask(t, w, path+"/api/v1/networkState", "").Body; !strings.Contains(state, last) {
+			t.Errorf("the state is %s, expected %s", state, last)
+		}
 		from := rng.IntN(w.Tip())
 		to := min(w.Tip(), from+3)
 		within := func(c *Box) bool { return c.Spender == nil && c.Height() >= from && c.Height() <= to }

@@ -63,10 +63,11 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 	}
 	r.Add("GET v1/boxes/unspent/stream", "", height, "", IDs(unspent(w.Boxes))...)
 	r.Add("GET v1/boxes/unspent/byLastEpochs/stream", "", "?lastEpochs=1", "", IDs(unspent(w.Boxes))...)
-	for from := 0; from < len(w.Boxes); from += 500 {
+	numbered := w.Boxes[w.GenesisBoxes:]
+	for from := 0; from < len(numbered); from += 500 {
 		page := fmt.Sprintf("?minGix=%d&limit=500", from)
-		r.Add("GET v1/boxes/byGlobalIndex/stream", "", page, "", IDs(Page(w.Boxes, from, 500))...)
-		r.Add("GET v1/boxes/unspent/byGlobalIndex/stream", "", page, "", IDs(unspent(Page(w.Boxes, from, 500)))...)
+		r.Add("GET v1/boxes/byGlobalIndex/stream", "", page, "", IDs(Page(numbered, from, 500))...)
+		r.Add("GET v1/boxes/unspent/byGlobalIndex/stream", "", page, "", IDs(unspent(Page(numbered, from, 500)))...)
 	}
 	for _, b := range Some(rng, w.Boxes, most) {
 		r.Add("GET v1/boxes/*", b.ID, "", "", b.ID)

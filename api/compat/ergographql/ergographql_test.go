@@ -268,7 +268,7 @@ func (w *world) askHeaders(t *testing.T, rng *rand.Rand) {
 	w.same(t, byID, nil, map[string]any{
 		"blockHeaders": []any{map[string]any{"height": tip.Height}},
 		"state": map[string]any{
-			"height": tip.Height, "blockId": tip.ID, "boxGlobalIndex": strconv.Itoa(len(w.Boxes) - 1),
+			"height": tip.Height, "blockId": tip.ID, "boxGlobalIndex": strconv.Itoa(len(w.Boxes) - w.GenesisBoxes - 1),
 			"transactionGlobalIndex": strconv.Itoa(len(w.Txs) - 1),
 		},
 	})

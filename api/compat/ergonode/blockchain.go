@@ -99,11 +99,10 @@ func txByIndex(r *request) answer {
 func boxByIndex(r *request) answer {
 	n := uint64(numberArg(r, "index", 64))
 	return func(v *view) (any, error) {
-		genesis := v.GenesisBoxes()
-		if n >= v.Boxes()-genesis {
+		if n >= v.Boxes() {
 			return nil, errNotFound
 		}
-		pk, err := v.BoxAt(n + genesis)
+		pk, err := v.BoxAt(n)
 		if err != nil {
 			return nil, err
 		}
@@ -145,9 +144,8 @@ func txRange(r *request) answer {
 func boxRange(r *request) answer {
 	p := pageOf(r, "boxes", fewItems)
 	return func(v *view) (any, error) {
-		genesis := v.GenesisBoxes()
-		first, n := p.newest(v.Boxes() - genesis)
-		pks, err := v.BoxNumbers(first+genesis, n)
+		first, n := p.newest(v.Boxes())
+		pks, err := v.BoxNumbers(first, n)
 		if err != nil {
 			return nil, err
 		}

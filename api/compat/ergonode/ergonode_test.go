@@ -113,7 +113,7 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	case 0:
 		if b.Tx.Block != nil {
 			same("/blockchain/box/byId/"+b.ID, "", e.box(b))
-			same(fmt.Sprintf("/blockchain/box/byIndex/%d", b.Global-e.GenesisBoxes), "", e.box(b))
+			same(fmt.Sprintf("/blockchain/box/byIndex/%d", b.Global), "", e.box(b))
 		} else {
 			same("/transactions/unconfirmed/outputs/byBoxId/"+b.ID, "", plain(b))
 			same("/utxo/withPool/byId/"+b.ID, "", plain(b))

@@ -51,7 +51,7 @@ func pending(tx *Tx) map[string]any {
 func (e *expected) box(b *Box) map[string]any {
 	out := plain(b)
 	out["address"] = e.address(b.Tree)
-	out["globalIndex"], out["inclusionHeight"] = b.Global-e.GenesisBoxes, b.Height()
+	out["globalIndex"], out["inclusionHeight"] = b.Global, b.Height()
 	out["spentTransactionId"], out["spendingProof"] = nil, nil
 	if b.Tx.Block == nil {
 		out["globalIndex"] = 0

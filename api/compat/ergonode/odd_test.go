@@ -56,7 +56,7 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 	}
 	for _, b := range Some(rng, chain, most) {
 		r.Add("GET blockchain/box/byId/*", b.ID, "", "", b.ID)
-		r.Add("GET blockchain/box/byIndex/*", fmt.Sprint(b.Global-e.GenesisBoxes), "", "", b.ID)
+		r.Add("GET blockchain/box/byIndex/*", fmt.Sprint(b.Global), "", "", b.ID)
 	}
 	for _, b := range Some(rng, Filter(chain, func(b *Box) bool { return b.Spender == nil }), most) {
 		r.Add("GET utxo/byId/*", b.ID, "", "", b.ID)

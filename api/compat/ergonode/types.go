@@ -32,7 +32,7 @@ func (v *view) setBox(to *boxValue, b *boxes.Box) error {
 		if err != nil {
 			return err
 		}
-		to.Number = n - v.GenesisBoxes()
+		to.Number = n
 	}
 	to.Height, to.Address, to.BoxJSON = b.Height(), v.Address(b.Tx, b.Pos), b.JSON()
 	if b.Spend != nil {

@@ -48,7 +48,7 @@ type Tx struct {
 	JSON    map[string]any
 }
 
-// Box is a box. Global counts the genesis.
+// Box is a box. Global does not count the genesis, and is 0 in its boxes.
 type Box struct {
 	ID      string
 	Tx      *Tx // nil: genesis
@@ -107,7 +107,7 @@ func number(v any) int64 {
 func NewNaive(genesis []byte, blocks, pool [][]byte) *Naive {
 	n := &Naive{byID: map[string]*Box{}}
 	for _, v := range Parse(genesis).([]any) {
-		n.Boxes = append(n.Boxes, n.box(object(v), nil, 0, len(n.Boxes)))
+		n.Boxes = append(n.Boxes, n.box(object(v), nil, 0, 0))
 	}
 	n.GenesisBoxes = len(n.Boxes)
 	for _, raw := range blocks {
@@ -153,7 +153,7 @@ func (n *Naive) tx(j map[string]any, b *Block, index int) *Tx {
 		spent.Spender, spent.Proof = t, object(object(v)["spendingProof"])
 	}
 	for i, v := range j["outputs"].([]any) {
-		t.Outputs = append(t.Outputs, n.box(object(v), t, i, len(n.Boxes)+i))
+		t.Outputs = append(t.Outputs, n.box(object(v), t, i, len(n.Boxes)-n.GenesisBoxes+i))
 	}
 	return t
 }
