@@ -6,7 +6,7 @@ import (
 )
 
 // Registers have the types and texts of the explorer. RegistersParserSpec.scala of ergoplatform/explorer-backend has
-// 0406, 100204a00b and 0c400504b4…. The last values are those of the explorer's database in blox/src/render/register.rs of
+// 0406, 100204a00b and 0c400504b4…. Some values are those of the explorer's database in blox/src/render/register.rs of
 // abchrisxyz/ergowatch at 8f0d71440fd0c0b07e00cf80829d3a08a8556158. The others follow renderEvaluatedValue in
 // protocol/sigma.scala of ergoplatform/explorer-backend: a value of a primitive type is its toString in Scala, so a Boolean
 // is true or false.
@@ -48,6 +48,13 @@ func TestRegisters(t *testing.T) {
 		{"0c3c0e1101240008cd0302122c332fd4e3c901f045ac18f559dcecf8dc61f6f94fbb34d0c7c3aac71fb703028084af5f00",
 			"Coll[(Coll[SByte], Coll[SLong])]",
 			"[[0008cd0302122c332fd4e3c901f045ac18f559dcecf8dc61f6f94fbb34d0c7c3aac71fb7,[1,100000000,0]]]"},
+		// Of explorer answers in tests: packages/boxes/minimum-fee/tests/testData.ts of rosen-bridge/utils at
+		// 4e31d347eacea2bfb8dd30aae9aadef8d41a8f21, packages/networks/ergo-explorer/tests/testData.ts of
+		// rosen-bridge/guard-service, and SelfHosted.scala of spectrum-finance/ergo-analytics.
+		{"1d0201c0cd7801a0e8a308", "Coll[Coll[SLong]]", "[[988000],[8682000]]"},
+		{"1a02046572676f0763617264616e6f", "Coll[Coll[SByte]]", "[6572676f,63617264616e6f]"},
+		{"1a0100", "Coll[Coll[SByte]]", "[]"},
+		{"1004f4030aa69872c801", "Coll[SInt]", "[250,5,935443,100]"},
 	} {
 		raw, err := hex.DecodeString(c.raw)
 		if err != nil {
