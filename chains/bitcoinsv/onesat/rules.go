@@ -61,6 +61,14 @@ type Rules struct {
 	NoTokens, NoOrdinals bool
 }
 
+// NextHeight returns the first height from h on at which a block can have assets. A backfill skips the blocks before it.
+func (r Rules) NextHeight(h model.HeightPk) model.HeightPk {
+	if !r.NoTokens {
+		return h
+	}
+	return max(h, r.From)
+}
+
 // Begins implements [model.TokenRules].
 func (Rules) Begins(model.TxPk) bool { return false }
 

@@ -369,3 +369,22 @@ func TestSumsDoNotWrap(t *testing.T) {
 		t.Errorf("%+v, %v", tx.Held, err)
 	}
 }
+
+// Only tokens can be in blocks before the first ordinals.
+func TestHeightsWithAssets(t *testing.T) {
+	for _, c := range []struct {
+		rules   onesat.Rules
+		h, want model.HeightPk
+	}{
+		{onesat.Rules{From: 100}, 7, 7},
+		{onesat.Rules{From: 100, NoOrdinals: true}, 7, 7},
+		{onesat.Rules{From: 100, NoTokens: true}, 7, 100},
+		{onesat.Rules{From: 100, NoTokens: true}, 100, 100},
+		{onesat.Rules{From: 100, NoTokens: true}, 101, 101},
+		{onesat.Rules{NoTokens: true}, 0, 0},
+	} {
+		if got := c.rules.NextHeight(c.h); got != c.want {
+			t.Errorf("%+v, from %d: %d, expected %d", c.rules, c.h, got, c.want)
+		}
+	}
+}
