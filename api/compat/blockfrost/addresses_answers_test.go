@@ -49,7 +49,7 @@ func TestEveryAddressOfRealBlocksIsAnswered(t *testing.T) {
 		}, {
 			Keys: []string{"address"}, Pattern: regexp.MustCompile("stake.*"),
 			Targets: []string{
-				path + "/accounts/{}", path + "/accounts/{}/addresses", "/v1/test/balance/address/{}", "/v1/test/history/address/{}",
+				path + "/accounts/{}/addresses", path + "/accounts/{}/withdrawals", "/v1/test/balance/address/{}", "/v1/test/history/address/{}",
 				"/v1/test/search?q={}",
 			},
 		}},
