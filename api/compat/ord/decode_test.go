@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// decodes mines a transaction that spends a new coin, and expects what a request decodes of it.
+// decodes mines a transaction that spends a new coin, and compares its decoded form with the expected one.
 func (w *world) decodes(witness wire.TxWitness, want string, scripts ...[]byte) {
 	w.Helper()
 	outputs := []*wire.TxOut{out(700, payKeyHash)}

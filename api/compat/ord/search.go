@@ -29,7 +29,7 @@ var (
 	}
 )
 
-// search redirects to the path of what a text names. Satoshis and inscriptions have none.
+// search redirects to the path of the thing with a name. Paths of satoshis and inscriptions are not answered.
 func (p *protocol) search(r *request) answer {
 	text, inPath := r.Arg("query")
 	if !inPath {
