@@ -525,7 +525,7 @@ func (w *presetWorld) answered(index, path string) string {
 			return x.Value
 		}
 	}
-	w.Fatalf("no value of %s is answered by %s", index, path)
+	w.Fatalf("%s: not found for any value of %s", path, index)
 	return ""
 }
 
