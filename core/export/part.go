@@ -34,9 +34,12 @@ const (
 	mostJoined = 4
 )
 
+// newCaches returns caches that use some bytes. An input needs the output that it spends and the text of its address: if the
+// texts have three quarters of the memory, both are kept for about the same number of blocks.
 func newCaches(bytes int64) *caches {
 	c := &caches{
-		texts: texts{limit: int(min(bytes/4, math.MaxInt32))}, recent: recent{most: outputsIn(bytes / 2)}, memory: map[string]*memory{},
+		texts:  texts{limit: int(min(bytes/8*3, math.MaxInt32))}, // two generations
+		recent: recent{most: outputsIn(bytes / 4)}, memory: map[string]*memory{},
 		joined: int(min(max(bytes/12/chunkBytes, 1), mostJoined)),
 	}
 	c.free = make(chan *chunk, 2*c.joined+ahead)
