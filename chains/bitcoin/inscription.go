@@ -15,50 +15,27 @@ import (
 // maxEnvelopes is the largest number of inscriptions of a transaction or output script; real ones have up to about a thousand.
 const maxEnvelopes = 1 << 14
 
-// Tags of the fields that are read.
-const (
-	tagContentType     = 1
-	tagPointer         = 2
-	tagParent          = 3
-	tagMetadata        = 5
-	tagMetaprotocol    = 7
-	tagContentEncoding = 9
-	tagDelegate        = 11
-)
-
 // appendInscriptions appends the inscriptions in a script, up to maxEnvelopes. whole: a script that ends inside a push has
 // none, as in ord for witnesses.
 func appendInscriptions(to []inscriptionFields, script []byte, input int, whole bool) []inscriptionFields {
 	for _, e := range envelope.Read(script, maxEnvelopes-len(to), whole) {
-		in := fieldsOf(e.Pushes)
+		in := fieldsOf(&e)
 		in.Input, in.Number = input, len(to)
 		to = append(to, in)
 	}
 	return to
 }
 
-// fieldsOf reads the content of an envelope. Fields come first: each is a push of a tag and a push of its value. An empty
-// push in place of a tag starts the body, which is the concatenation of the remaining pushes.
-func fieldsOf(pushes [][]byte) (in inscriptionFields) {
-	in.Pointer, in.Body = -1, []byte{}
-	var metadata [][]byte
-	seen := [tagDelegate + 1]bool{}
-	for len(pushes) > 0 {
-		tag := pushes[0]
-		if len(tag) == 0 {
-			in.Body = joined(pushes[1:])
-			break
-		}
-		if len(pushes) == 1 {
-			break
-		}
-		value := pushes[1]
-		pushes = pushes[2:]
+// fieldsOf reads the content of an envelope.
+func fieldsOf(e *envelope.Envelope) (in inscriptionFields) {
+	in.Pointer, in.Body, in.Metadata = -1, e.Content(), []byte{}
+	seen := [envelope.TagDelegate + 1]bool{}
+	for tag, value := range e.Fields() {
 		switch {
 		case len(tag) != 1 || int(tag[0]) >= len(seen):
-		case tag[0] == tagMetadata: // metadata can be split into several fields
-			metadata = append(metadata, value)
-		case tag[0] == tagParent:
+		case tag[0] == envelope.TagMetadata: // it can be split into several fields
+			in.Metadata = append(in.Metadata, value...)
+		case tag[0] == envelope.TagParent:
 			if id := inscriptionID(value); id != "" {
 				in.Parents = append(in.Parents, id)
 				in.Parent = in.Parents[0]
@@ -68,21 +45,20 @@ func fieldsOf(pushes [][]byte) (in inscriptionFields) {
 			seen[tag[0]] = true
 		}
 	}
-	in.Metadata = joined(metadata)
 	return in
 }
 
 func (in *inscriptionFields) set(tag byte, value []byte) {
 	switch tag {
-	case tagContentType:
+	case envelope.TagContentType:
 		in.ContentType = validText(value)
-	case tagPointer:
+	case envelope.TagPointer:
 		in.Pointer = pointer(value)
-	case tagMetaprotocol:
+	case envelope.TagMetaprotocol:
 		in.Metaprotocol = validText(value)
-	case tagContentEncoding:
+	case envelope.TagContentEncoding:
 		in.ContentEncoding = headerText(value)
-	case tagDelegate:
+	case envelope.TagDelegate:
 		in.Delegate = inscriptionID(value)
 	}
 }
@@ -111,13 +87,6 @@ func pointer(b []byte) int {
 	var number [8]byte
 	copy(number[:], b)
 	return int(binary.LittleEndian.Uint64(number[:]))
-}
-
-func joined(parts [][]byte) []byte {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return bytes.Join(parts, nil)
 }
 
 // inscriptionID formats the serialized id of an inscription: the transaction's hash followed by a little-endian number

@@ -7,6 +7,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/script"
+	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
 	"birthmark/chains/bitcoin/block"
@@ -89,40 +90,54 @@ func blockHashJSON(r *request) answer {
 
 // rawTx returns a serialized transaction.
 func rawTx(r *request) answer {
-	text, _ := r.Arg("id")
-	id, ok := block.ParseHash(text)
-	if !ok {
-		r.Refuse(badRequest("invalid transaction id %q", text))
-	}
+	find := txOf(r)
 	return func(v *view) (any, error) {
-		raw, _, err := v.RawTx(id)
-		if is(err, "unknown_tx") {
-			return nil, missing("transaction %s", text)
-		}
-		return jsonappend.Hex(raw), err
+		return find(func(id model.Hash) (any, error) {
+			raw, _, err := v.RawTx(id)
+			return jsonappend.Hex(raw), err
+		})
 	}
 }
 
 // oneTx returns a transaction, and the name of the rune that it created.
 func oneTx(r *request) answer {
+	return ofTx(r, func(v *view, tx *wallet.Tx) (any, error) {
+		a := &txValue{Chain: chainName(v.Network()), TxID: script.Hash(tx.ID), Transaction: messageTxOf(tx.Msg)}
+		var err error
+		if tx.Place.Confirmed {
+			a.Etching, err = v.etchingAt(tx.Place.Height, tx.Place.Position)
+		}
+		return a, err
+	})
+}
+
+// ofTx answers about the transaction of a request.
+func ofTx(r *request, answerOf func(*view, *wallet.Tx) (any, error)) answer {
+	find := txOf(r)
+	return func(v *view) (any, error) {
+		return find(func(id model.Hash) (any, error) {
+			tx, err := v.Tx(id)
+			if err != nil {
+				return nil, err
+			}
+			return answerOf(v, tx)
+		})
+	}
+}
+
+// txOf reads the id of a transaction. The function that it returns reads the transaction.
+func txOf(r *request) func(read func(model.Hash) (any, error)) (any, error) {
 	text, _ := r.Arg("id")
 	id, ok := block.ParseHash(text)
 	if !ok {
 		r.Refuse(badRequest("invalid transaction id %q", text))
 	}
-	return func(v *view) (any, error) {
-		tx, err := v.Tx(id)
+	return func(read func(model.Hash) (any, error)) (any, error) {
+		found, err := read(id)
 		if is(err, "unknown_tx") {
 			return nil, missing("transaction %s", text)
 		}
-		if err != nil {
-			return nil, err
-		}
-		a := &txValue{Chain: chainName(v.Network()), TxID: script.Hash(id), Transaction: messageTxOf(tx.Msg)}
-		if tx.Place.Confirmed {
-			a.Etching, err = v.etchingAt(tx.Place.Height, tx.Place.Position)
-		}
-		return a, err
+		return found, err
 	}
 }
 

@@ -1,14 +1,17 @@
 package ord
 
 import (
-	"strconv"
+	"iter"
+	"slices"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/wallet"
+	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
-	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/envelope"
 	"birthmark/chains/bitcoin/runes"
+	"birthmark/core/meter"
 )
 
 // decodedValue is the inscriptions and the message in a transaction, whether they have an effect or not.
@@ -22,30 +25,18 @@ const maxDecoded = 1 << 14
 
 // decodeTx decodes a transaction.
 func decodeTx(r *request) answer {
-	text, _ := r.Arg("id")
-	id, ok := block.ParseHash(text)
-	if !ok {
-		r.Refuse(badRequest("invalid transaction id %q", text))
-	}
-	return func(v *view) (any, error) {
-		tx, err := v.Tx(id)
-		if is(err, "unknown_tx") {
-			return nil, missing("transaction %s", text)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return decoded(tx.Msg), nil
-	}
+	return ofTx(r, func(v *view, tx *wallet.Tx) (any, error) { return decoded(r, tx.Msg) })
 }
 
-func decoded(tx *wire.MsgTx) *decodedValue {
+func decoded(r *request, tx *wire.MsgTx) (*decodedValue, error) {
 	a := &decodedValue{Inscriptions: []envelopeValue{}}
 	for input, in := range tx.TxIn {
 		for n, e := range envelope.Read(leaf(in.Witness), maxDecoded, true) {
-			a.Inscriptions = append(a.Inscriptions, envelopeValue{
-				Input: uint32(input), Offset: uint32(n), Payload: inscriptionOf(e.Pushes), PushNum: e.Numbers, Stutter: e.Stutter,
-			})
+			payload, err := inscriptionOf(r, &e)
+			if err != nil {
+				return nil, err
+			}
+			a.Inscriptions = append(a.Inscriptions, envelopeValue{uint32(input), uint32(n), payload, e.Numbers, e.Stutter})
 		}
 	}
 	scripts := make([][]byte, len(tx.TxOut))
@@ -55,7 +46,7 @@ func decoded(tx *wire.MsgTx) *decodedValue {
 	if stone, given := runes.DecodeGiven(scripts); stone != nil {
 		a.Runestone = artifactOf(stone, given)
 	}
-	return a
+	return a, nil
 }
 
 // leaf returns the item in the place of the script of a taproot script-path spend: see [block.LeafScript].
@@ -168,93 +159,74 @@ type inscriptionValue struct {
 	UnrecognizedEvenField bool      `json:"unrecognized_even_field"`
 }
 
-// numbers are the parts of a text of bytes, which JSON has as a list of numbers.
-type numbers [][]byte
+// numbers are bytes in parts, as a list of numbers. An inscription has millions.
+type numbers = exchange.Items[byte]
 
-// AppendJSON appends the list.
-func (n numbers) AppendJSON(b []byte) []byte {
-	b = append(b, '[')
-	first := true
-	for _, part := range n {
-		for _, one := range part {
-			if !first {
-				b = append(b, ',')
+func numbersOf(r *request, parts iter.Seq[[]byte]) *numbers {
+	items := exchange.ItemsOf(r, func(yield func(byte, error) bool) {
+		for part := range parts {
+			for _, one := range part {
+				if !yield(one, nil) {
+					return
+				}
 			}
-			first = false
-			b = strconv.AppendUint(b, uint64(one), 10)
 		}
-	}
-	return append(b, ']')
+	})
+	return &items
 }
 
-// Tags of the fields of an inscription (ord: src/inscriptions/tag.rs).
-const (
-	tagContentType      = 1
-	tagPointer          = 2
-	tagParent           = 3
-	tagMetadata         = 5
-	tagMetaprotocol     = 7
-	tagContentEncoding  = 9
-	tagDelegate         = 11
-	tagRune             = 13
-	tagProperties       = 17
-	tagPropertyEncoding = 19
-)
-
-// inscriptionOf reads the content of an envelope. Fields come first: each is a push of a tag and a push of its value. An
-// empty push in place of a tag begins the body.
-func inscriptionOf(pushes [][]byte) *inscriptionValue {
-	a := &inscriptionValue{Parents: []numbers{}}
-	fields := map[string]numbers{}
-	for len(pushes) > 0 {
-		if len(pushes[0]) == 0 {
-			body := numbers(pushes[1:])
-			a.Body = &body
-			break
-		}
-		if len(pushes) == 1 {
-			a.IncompleteField = true
-			break
-		}
-		tag := string(pushes[0])
-		fields[tag] = append(fields[tag], pushes[1])
-		pushes = pushes[2:]
+// inscriptionOf describes an envelope. It holds the memory for the tags: an envelope has room for a million of them.
+func inscriptionOf(r *request, e *envelope.Envelope) (*inscriptionValue, error) {
+	a := &inscriptionValue{Parents: []numbers{}, IncompleteField: e.Incomplete}
+	if e.HasBody {
+		a.Body = numbersOf(r, e.Body())
 	}
-	for _, values := range fields {
-		a.DuplicateField = a.DuplicateField || len(values) > 1
+	members := map[byte]**numbers{
+		envelope.TagContentEncoding: &a.ContentEncoding, envelope.TagContentType: &a.ContentType, envelope.TagDelegate: &a.Delegate,
+		envelope.TagMetadata: &a.Metadata, envelope.TagMetaprotocol: &a.Metaprotocol, envelope.TagPointer: &a.Pointer,
+		envelope.TagProperties: &a.Properties, envelope.TagPropertyEncoding: &a.PropertyEncoding, envelope.TagRune: &a.Rune,
 	}
-	for _, of := range []struct {
-		tag    byte
-		to     **numbers
-		joined bool
-	}{
-		{tagContentEncoding, &a.ContentEncoding, false},
-		{tagContentType, &a.ContentType, false},
-		{tagDelegate, &a.Delegate, false},
-		{tagMetadata, &a.Metadata, true},
-		{tagMetaprotocol, &a.Metaprotocol, false},
-		{tagPointer, &a.Pointer, false},
-		{tagProperties, &a.Properties, true},
-		{tagPropertyEncoding, &a.PropertyEncoding, false},
-		{tagRune, &a.Rune, false},
-	} {
-		tag := string([]byte{of.tag})
-		values := fields[tag]
+	seen := map[string]bool{}
+	for text, value := range e.Fields() {
+		again := seen[string(text)]
+		a.DuplicateField = a.DuplicateField || again
+		if !again {
+			seen[string(text)] = true
+			if err := meter.Of(r.Context()).Hold(int64(tagSize + len(text))); err != nil {
+				return nil, err
+			}
+		}
+		tag := text[0]
+		to := members[tag]
 		switch {
-		case len(values) == 0:
+		case len(text) > 1:
+			to = nil
+		case tag == envelope.TagParent:
+			a.Parents = append(a.Parents, *numbersOf(r, slices.Values([][]byte{value})))
 			continue
-		case of.joined || len(values) == 1:
-			delete(fields, tag)
-		default: // the first value counts
-			fields[tag], values = values[1:], values[:1]
+		case tag == envelope.TagMetadata || tag == envelope.TagProperties: // the values of all fields, one after another
+			*to = numbersOf(r, valuesOf(e, tag))
+			continue
 		}
-		*of.to = &values
+		if to != nil && *to == nil { // the first value counts
+			*to = numbersOf(r, slices.Values([][]byte{value}))
+		} else {
+			a.UnrecognizedEvenField = a.UnrecognizedEvenField || tag%2 == 0
+		}
 	}
-	for _, parent := range fields[string([]byte{tagParent})] {
-		a.Parents = append(a.Parents, numbers{parent})
+	return a, nil
+}
+
+// tagSize is the memory of a tag of the set, in bytes, without its text.
+const tagSize = 48
+
+// valuesOf yields the values of the fields with a tag.
+func valuesOf(e *envelope.Envelope, tag byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for text, value := range e.Fields() {
+			if len(text) == 1 && text[0] == tag && !yield(value) {
+				return
+			}
+		}
 	}
-	for tag := range fields {
-		a.UnrecognizedEvenField = a.UnrecognizedEvenField || tag[0]%2 == 0
-	}
-	return a
 }

@@ -105,6 +105,10 @@ func TestInscriptionsAreDecoded(t *testing.T) {
 	found(reveal(begin+field("\x02", "\x01")+field("\x02", "\x02")+end), inscription(repeated...)) // the second one remains
 	found(reveal(begin+field("\x42", "\x01")+end), inscription(repeated[4:]...))
 	found(reveal(begin+field("\x43", "\x01")+end), inscription())
+
+	part, list := "\x4d\x08\x02"+strings.Repeat("z", 520), strings.Repeat(",122", 520) // sent in parts
+	found(reveal(begin+field("\x05", "m")+"\x00"+strings.Repeat(part, 300)+end),
+		inscription(`"metadata":null`, `"metadata":[109]`, `"body":null`, `"body":[`+strings.Repeat(list, 300)[1:]+`]`))
 }
 
 func TestErrorsOfDecoding(t *testing.T) {

@@ -7,6 +7,7 @@ package envelope
 
 import (
 	"bytes"
+	"iter"
 
 	"birthmark/chains/bitcoin/block"
 )
@@ -20,11 +21,79 @@ const (
 // Protocol is pushed at the start of an envelope.
 var Protocol = []byte("ord")
 
-// Envelope is the content of an envelope.
+// Tags of fields (src/inscriptions/tag.rs). A reader ignores others, but an unknown even tag makes an inscription unbound.
+const (
+	TagContentType      = 1
+	TagPointer          = 2
+	TagParent           = 3
+	TagMetadata         = 5
+	TagMetaprotocol     = 7
+	TagContentEncoding  = 9
+	TagDelegate         = 11
+	TagRune             = 13
+	TagProperties       = 17
+	TagPropertyEncoding = 19
+)
+
+// Envelope is the content of an envelope: fields, and the body if there is one. It shares the memory of the script, and
+// pushes are read again each time, because a list of those of one byte takes 24 times the memory of the script.
 type Envelope struct {
-	Pushes  [][]byte // after [Protocol]; they share the memory of the script
-	Numbers bool     // opcodes of small numbers are among them
-	Stutter bool     // the pushes and OP_IF before it could have begun an envelope too
+	Numbers    bool // opcodes of small numbers are among the pushes
+	Stutter    bool // the pushes and OP_IF before it could have begun an envelope too
+	Incomplete bool // the last field has a tag and no value
+	HasBody    bool
+
+	fields, body []byte // operations
+}
+
+// Fields yields the tag and the value of each field, in order.
+func (e *Envelope) Fields() iter.Seq2[[]byte, []byte] {
+	return func(yield func(tag, value []byte) bool) {
+		var tag []byte
+		for push := range pushes(e.fields) {
+			if tag == nil {
+				tag = push
+			} else if !yield(tag, push) {
+				return
+			} else {
+				tag = nil
+			}
+		}
+	}
+}
+
+// Body yields the parts of the body.
+func (e *Envelope) Body() iter.Seq[[]byte] { return pushes(e.body) }
+
+// Content returns the body; empty if there is none. A body of one part shares the memory of the script.
+func (e *Envelope) Content() []byte {
+	n, only, size := 0, []byte{}, 0
+	for part := range e.Body() {
+		n, only, size = n+1, part, size+len(part)
+	}
+	if n <= 1 {
+		return only
+	}
+	content := make([]byte, 0, size)
+	for part := range e.Body() {
+		content = append(content, part...)
+	}
+	return content
+}
+
+// pushes yields what operations push; all of them push something.
+func pushes(operations []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(operations) > 0 {
+			op, data, rest, _ := block.NextOp(operations)
+			if operations = rest; data == nil {
+				data = numberOf(op)
+			}
+			if !yield(data) {
+				return
+			}
+		}
+	}
 }
 
 // Read returns the envelopes in a script, at most that many. whole: a script that ends inside a push has none, as in ord
@@ -80,23 +149,42 @@ func (r *reader) accept(is func(op byte, data []byte) bool) bool {
 // envelope reads the content of an envelope. ok is false if it has an operation that is not a push, which is read too, or
 // no end.
 func (r *reader) envelope() (e Envelope, ok bool) {
+	e.fields = r.script
+	atTag := true
 	for {
-		op, data, rest, ok := block.NextOp(r.script)
+		before := r.script
+		op, data, rest, ok := block.NextOp(before)
 		if !ok {
 			return e, false
 		}
 		r.script = rest
 		switch {
 		case op == opEndIf:
+			if e.HasBody {
+				e.body = e.body[:len(e.body)-len(before)]
+			} else {
+				e.fields, e.Incomplete = e.fields[:len(e.fields)-len(before)], !atTag
+			}
 			return e, true
 		case data != nil:
-			e.Pushes = append(e.Pushes, data)
-		case op == op1Negate || op >= block.Op1 && op <= block.Op16:
-			e.Pushes, e.Numbers = append(e.Pushes, numbers[op-op1Negate:][:1:1]), true
+			if !e.HasBody && atTag && len(data) == 0 {
+				e.HasBody, e.fields, e.body = true, e.fields[:len(e.fields)-len(before)], rest
+			}
+		case numberOf(op) != nil:
+			e.Numbers = true
 		default:
 			return e, false
 		}
+		atTag = !atTag
 	}
+}
+
+// numberOf returns the byte that an opcode of a small number pushes; nil for other opcodes.
+func numberOf(op byte) []byte {
+	if op == op1Negate || op >= block.Op1 && op <= block.Op16 {
+		return numbers[op-op1Negate:][:1:1]
+	}
+	return nil
 }
 
 // numbers are the bytes that the opcodes from op1Negate to OP_16 push; the second one is reserved and pushes nothing.
