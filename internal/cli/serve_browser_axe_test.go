@@ -57,13 +57,23 @@ func (b *tab) firstPaint() float64 {
 	return at
 }
 
-// axe reports the violations that axe-core finds in the page. Its rule color-contrast is off, because it takes more time
-// than all others, and look.js checks the contrast of every text.
-func (b *tab) axe(how string) {
+// axe reports the violations that axe-core finds in the page, in one theme of a width the ones of all rules, in the other
+// those of color-contrast. This rule takes more time than all others, and look.js checks the contrast of every text: it
+// is off, unless the test turns it on.
+func (b *tab) axe(how string, all bool) {
 	b.Helper()
+	options := `{resultTypes: ["violations"]}`
+	switch {
+	case !all && !b.axeContrast:
+		return
+	case !all:
+		options = `{resultTypes: ["violations"], runOnly: {type: "rule", values: ["color-contrast"]}}`
+	case !b.axeContrast:
+		options = `{resultTypes: ["violations"], rules: {"color-contrast": {enabled: false}}}`
+	}
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
 	defer stop()
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run(document, {resultTypes: ["violations"], rules: {"color-contrast": {enabled: false}}}).then(r => JSON.stringify(
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run(document, `+options+`).then(r => JSON.stringify(
 		r.violations.flatMap(v => v.nodes.slice(0, 3).map(n => v.id + ": " + n.html.slice(0, 150) + " " + n.failureSummary.replace(/\s+/g, " ").slice(0, 200)))))`,
 		chromedp.EvalAwaitPromise))
 	var faults []string

@@ -54,9 +54,10 @@ func browser(t *testing.T) context.Context {
 // test.
 type tab struct {
 	*testing.T
-	ctx   context.Context
-	base  string
-	looks int // pages whose look was checked
+	ctx  context.Context
+	base string
+
+	axeContrast bool // axe-core checks the contrast too
 
 	mu       sync.Mutex
 	at       string // the current page
