@@ -1,6 +1,8 @@
 package litecoin_test
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"birthmark/chains/chaintest"
 	"birthmark/chains/litecoin"
 	"birthmark/internal/testnode/cointest"
+	"birthmark/model"
 )
 
 // real are blocks of testnet4, from the tests of ltcd's package wire (ISC licence). The last two have an extension.
@@ -36,10 +39,16 @@ func TestRealBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		cointest.Blocks(t, c, blocks)
+		at := slices.Index(litecoin.Spec.NetworkNames(), network)
+		first := litecoin.Spec.Networks[at].Extended
 		for _, b := range blocks {
 			raw, extended := b.Read(t), b.File > "mainnet-2" && b.File < "mainnet-9" || b.File > "testnet4-2"
 			if err := litecoin.Spec.Format.CheckBody(raw, true, extended); err != nil {
 				t.Errorf("%s: %v", b.File, err)
+			}
+			height, err := strconv.Atoi(b.File[len(network)+1:])
+			if err != nil || extended != (model.HeightPk(height) >= first) {
+				t.Errorf("%s has an extension: %t; %s has them from %d, %v", b.File, extended, network, first, err)
 			}
 		}
 	}
