@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
@@ -218,6 +220,7 @@ func TestParquetIsReadEqual(t *testing.T) {
 		if v, ok := f.Lookup("a"); !ok || v != "b" {
 			t.Errorf("metadata %q", v)
 		}
+		e.compareTypes(t, f.Metadata())
 		n := 0
 		for _, g := range f.RowGroups() {
 			rows := g.Rows()
@@ -244,6 +247,33 @@ func TestParquetIsReadEqual(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+	}
+}
+
+// compareTypes compares the types of columns, which the library does not need to read texts.
+func (e *example) compareTypes(t *testing.T, m *format.FileMetaData) {
+	t.Helper()
+	physical := map[Type]format.Type{
+		Text: format.ByteArray, Hash: format.FixedLenByteArray, Decimal: format.FixedLenByteArray, Int32: format.Int32,
+		Int64: format.Int64, Uint64: format.Int64, Timestamp: format.Int64, Bool: format.Boolean, Double: format.Double,
+	}
+	var got, want []string
+	for _, element := range m.Schema {
+		if element.Type.Valid {
+			got = append(got, fmt.Sprint("schema ", element.Type.V))
+		}
+	}
+	for _, f := range e.table.Fields {
+		want = append(want, fmt.Sprint("schema ", physical[f.Type]))
+	}
+	for _, g := range m.RowGroups {
+		for i, c := range g.Columns {
+			got = append(got, fmt.Sprint("chunk ", c.MetaData.Type))
+			want = append(want, fmt.Sprint("chunk ", physical[e.table.Fields[i].Type]))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("types %q, expected %q", got, want)
 	}
 }
 
