@@ -65,7 +65,7 @@ func (e *Envelope) Fields() iter.Seq2[[]byte, []byte] {
 // Body yields the parts of the body.
 func (e *Envelope) Body() iter.Seq[[]byte] { return pushes(e.body) }
 
-// Content returns the body; empty if there is none. A body of one part shares the memory of the script.
+// Content returns the body; empty without one. A body of one part shares the memory of the script.
 func (e *Envelope) Content() []byte {
 	n, only, size := 0, []byte{}, 0
 	for part := range e.Body() {
