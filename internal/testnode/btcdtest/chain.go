@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -98,47 +97,6 @@ func (n *Node) Block(t testing.TB, h model.Hash) []byte {
 		t.Fatal(err)
 	}
 	return raw
-}
-
-// Connect makes the node a permanent peer of another.
-func (n *Node) Connect(t testing.TB, other *Node) {
-	t.Helper()
-	n.must(t, "addnode", nil, other.P2P, "add")
-	n.wait(t, "it is connected to "+other.P2P, func() bool { return n.isPeer(t, other) })
-}
-
-// Disconnect undoes [Node.Connect].
-func (n *Node) Disconnect(t testing.TB, other *Node) {
-	t.Helper()
-	n.must(t, "addnode", nil, other.P2P, "remove")
-	n.wait(t, "it is disconnected from "+other.P2P, func() bool { return !n.isPeer(t, other) })
-}
-
-func (n *Node) isPeer(t testing.TB, other *Node) bool {
-	t.Helper()
-	var peers []struct{ Addr string }
-	n.must(t, "getpeerinfo", &peers)
-	for _, p := range peers {
-		if p.Addr == other.P2P {
-			return true
-		}
-	}
-	return false
-}
-
-// WaitTip waits until the node's best chain ends in a block.
-func (n *Node) WaitTip(t testing.TB, h model.Hash) {
-	t.Helper()
-	n.wait(t, "its tip is "+show(h), func() bool { return n.Tip(t).Hash == h })
-}
-
-func (n *Node) wait(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	for begun := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begun) > patience {
-			t.Fatalf("btcd at %s: not yet that %s", n.RPC, what)
-		}
-	}
 }
 
 // must sends a request and fails the test if the node refuses it.

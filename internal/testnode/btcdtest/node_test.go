@@ -45,16 +45,3 @@ func TestRestartKeepsTheChain(t *testing.T) {
 	}
 	n.Generate(t, 1)
 }
-
-func TestPeersShareBlocks(t *testing.T) {
-	a, b := btcdtest.Start(t), btcdtest.Start(t)
-	a.Generate(t, 30)
-	b.Connect(t, a)
-	b.WaitTip(t, a.Tip(t).Hash)
-	b.WaitTip(t, a.Generate(t, 1)[0])
-	b.Disconnect(t, a)
-	a.Generate(t, 1)
-	tip := b.Generate(t, 3)[2]
-	b.Connect(t, a)
-	a.WaitTip(t, tip)
-}
