@@ -179,6 +179,10 @@ const (
 	tokens  = "ergoplatform/ergo-appkit, appkit/src/test/resources/tokens.json"
 	// The first entry of addressTokenBalances has a token of a balance, and balanceHistoryAtAddress has boxes.
 	market = "JimmyHoffa/ergo-market-lib, src/ExplorerTokenMarket.test.samples.ts: "
+	// An answer before globalIndex and settlementHeight. The client of that repository reads lists of transactions from this
+	// operation only: getTransactionsByInputScript.
+	dex = "spectrum-finance/ergo-dex-backend, modules/markets-api/src/test/scala/org/ergoplatform/dex/markets/modules/" +
+		"samples.scala: TradeTxRaw"
 	stamp  = "sigmastamp/sigmastamp-frontend, src/scripts/validateFirstCertificate.ts"
 	models = "ergoplatform/explorer-backend, modules/explorer-api/src/main/scala/org/ergoplatform/explorer/http/api/"
 )
@@ -221,7 +225,7 @@ var originals = map[string]original{
 	"GET v1/blocks/byGlobalIndex/stream":                   {listed(realBlock), "", models + "v1/models/BlockInfo.scala"},
 	"GET v1/blocks/stream/summary":                         {listed(realFullBlock + "}"), "", models + "v1/models/BlockSummaryV1.scala"},
 	"GET v1/transactions/*":                                {realTx, guard + "tests/chains/ergo/testUtils/TestData.ts: mockedObservationTx", ""},
-	"GET v1/transactions/byInputsScriptTemplateHash/*":     {items(realTx), "", models + "v1/models/TransactionInfo.scala"},
+	"GET v1/transactions/byInputsScriptTemplateHash/*":     {items(realTx), dex, ""},
 	"GET v1/transactions/byGlobalIndex/stream":             {listed(realTx), "", models + "v1/models/TransactionInfo.scala"},
 	"POST v1/mempool/transactions/submit":                  {`{"id":"` + submitted + `"}`, "", models + "v0/models/TxIdResponse.scala"},
 	"GET v1/tokens":                                        {realTokens, tokens, ""},
