@@ -73,7 +73,13 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 		r.Add("GET v1/boxes/*", b.ID, "", "", b.ID)
 	}
 
-	for _, b := range append(Some(rng, Distinct(every, func(b *Box) string { return b.Tree }), most), w.Fresh[0]) {
+	// Each operation has a request whose answer is not empty.
+	kept := Filter(unspent(w.Boxes), func(b *Box) bool { return b.Pending == nil && b.Tree == b.Payable() })
+	scripts := Filter(w.Boxes, func(b *Box) bool { return b.HasTemplate(b.ExplorerTemplate()) })
+	holding := Filter(unspent(scripts), func(b *Box) bool { return len(b.Tokens) > 0 })
+	spent := Filter(scripts, func(b *Box) bool { return b.Spender != nil })
+	trees := Some(rng, Distinct(every, func(b *Box) string { return b.Tree }), most)
+	for _, b := range append(append(trees, Some(rng, kept, 1)...), w.Fresh[0]) {
 		tree, address := func(c *Box) bool { return c.Tree == b.Tree }, w.address(b.Tree)
 		paid := func(c *Box) bool { return c.Tree == b.Payable() }
 		fresh := Filter(w.Fresh, func(c *Box) bool { return paid(c) && c.Pending == nil })
@@ -93,7 +99,8 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 		r.Add("GET v1/boxes/unspent/unconfirmed/byAddress/*", address, "", "", append(IDs(fresh), IDs(free)...)...)
 		r.Add("GET v1/boxes/unspent/all/byAddress/*", address, asc, "", first(append(free, fresh...))...)
 	}
-	for _, b := range Some(rng, Distinct(every, (*Box).ExplorerTemplate), most) {
+	templates := append(Some(rng, holding, 1), Some(rng, spent, 1)...)
+	for _, b := range append(Some(rng, Distinct(every, (*Box).ExplorerTemplate), most), templates...) {
 		hash := b.ExplorerTemplate()
 		of := Filter(w.Boxes, func(c *Box) bool { return c.HasTemplate(hash) })
 		spending := []*Tx{}
@@ -108,7 +115,6 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 		r.Add("GET v1/boxes/unspent/byErgoTreeTemplateHash/*/stream", hash, height, "", IDs(unspent(of))...)
 		r.Add("GET v1/transactions/byInputsScriptTemplateHash/*", hash, all, "", TxIDs(Page(Reverse(spending), 0, 500))...)
 	}
-	holding := Filter(unspent(w.Boxes), func(b *Box) bool { return len(b.Tokens) > 0 && b.HasTemplate(b.ExplorerTemplate()) })
 	for _, b := range Some(rng, holding, most) {
 		hash, id := b.ExplorerTemplate(), b.Tokens[0].ID
 		both := Filter(w.Boxes, func(c *Box) bool { return c.HasTemplate(hash) && c.Has(id) })
@@ -121,18 +127,31 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 	r.Add("GET v1/tokens", "", all, "", Page(Reverse(tokens), 0, 500)...)
 	r.Add("GET v1/tokens/search", "", all+"&query=Token", "")
 	r.Add("GET v1/assets", "", all, "", Page(Reverse(tokens), 0, 500)...)
-	for _, id := range Some(rng, tokens, most) {
+	for _, id := range append(Some(rng, tokens, most), Tokens(Some(rng, holding, 1))...) {
 		has := Filter(w.Boxes, func(b *Box) bool { return b.Has(id) })
 		r.Add("GET v1/tokens/*", id, "", "", id)
-		if name, ok := strings.CutPrefix(fmt.Sprint(has[0].JSON["additionalRegisters"].(map[string]any)["R4"]), "0e"); ok {
-			// The length takes a byte.
-			if raw, err := hex.DecodeString(name[min(2, len(name)):]); err == nil && strings.HasPrefix(string(raw), "Token") {
-				r.Add("GET v1/tokens/bySymbol/*", url.PathEscape(string(raw)), "", "", id)
-			}
-		}
 		r.Add("GET v1/assets/search/byTokenId", "", all+"&query="+id, "", id)
 		r.Add("GET v1/boxes/byTokenId/*", id, "?limit=100&sortDirection=asc", "", IDs(Page(has, 0, 100))...)
 		r.Add("GET v1/boxes/unspent/byTokenId/*", id, "?limit=100&sortDirection=asc", "", IDs(Page(unspent(has), 0, 100))...)
+	}
+
+	symbols := map[string]string{} // by token, as the first box with it describes it
+	for _, b := range w.Boxes {
+		name, ok := strings.CutPrefix(fmt.Sprint(b.JSON["additionalRegisters"].(map[string]any)["R4"]), "0e")
+		for _, token := range b.Tokens {
+			if _, known := symbols[token.ID]; !known {
+				symbols[token.ID] = ""
+				// The length takes a byte.
+				raw, err := hex.DecodeString(name[min(2, len(name)):])
+				if ok && err == nil && strings.HasPrefix(string(raw), "Token") {
+					symbols[token.ID] = string(raw)
+				}
+			}
+		}
+	}
+	named := slices.DeleteFunc(tokens, func(id string) bool { return symbols[id] == "" })
+	for _, id := range Some(rng, named, most) {
+		r.Add("GET v1/tokens/bySymbol/*", url.PathEscape(symbols[id]), "", "", id)
 	}
 
 	r.Add("GET v1/mempool/boxes/unspent", "", "", "", IDs(Filter(w.Fresh, func(b *Box) bool { return b.Pending == nil }))...)

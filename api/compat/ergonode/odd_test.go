@@ -88,7 +88,7 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 		r.Add("GET utils/ergoTreeToAddress/*", b.Tree, "", "", address)
 		r.Add("POST utils/ergoTreeToAddress", "", "", quoted(b.Tree), address)
 	}
-	for _, b := range Some(rng, Distinct(every, (*Box).NodeTemplate), most) {
+	for _, b := range append(Some(rng, Distinct(every, (*Box).NodeTemplate), most), e.Fresh[0]) {
 		template := func(c *Box) bool { return c.NodeTemplate() == b.NodeTemplate() }
 		r.Add("GET blockchain/box/byTemplateHash/*", b.NodeTemplate(), all, "", IDs(Filter(chain, template))...)
 		r.Add("GET blockchain/box/unspent/byTemplateHash/*", b.NodeTemplate(), asc, "", unspent(template)...)
