@@ -20,6 +20,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -329,7 +330,7 @@ func (w *wallet) arrives(t testing.TB, c *world) {
 // until waits until ok returns true. It fails the test after two minutes.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(testrun.Patience); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("timeout while waiting for %s", what)
 		}

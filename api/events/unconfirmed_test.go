@@ -13,6 +13,7 @@ import (
 	"birthmark/core/coretest"
 	"birthmark/core/pending"
 	"birthmark/core/pending/pendingtest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -159,7 +160,7 @@ func (c *client) settle(t *testing.T, n *pendingtest.Node) {
 		c.mu.Unlock()
 	}
 	var have, known []string
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(testrun.Patience); ; time.Sleep(time.Millisecond) {
 		var ok bool
 		have, known, ok = c.sets(t, tip)
 		if ok && slices.Equal(have, unconfirmed) && slices.Equal(known, confirmed) {

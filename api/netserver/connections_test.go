@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"birthmark/internal/testrun"
 )
 
 func TestWaitingConnectionsAreEvicted(t *testing.T) {
@@ -120,7 +122,7 @@ func TestHealthChecksAtTheLimitOfConnections(t *testing.T) {
 	}
 	close(end)
 	asking.Wait()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(testrun.Patience); ; time.Sleep(10 * time.Millisecond) {
 		resp, err := client(t).Get("http://" + s.addr + "/healthz")
 		if err == nil {
 			if resp.Body.Close(); resp.StatusCode == 200 {

@@ -25,6 +25,7 @@ import (
 
 	"birthmark/api/netserver"
 	"birthmark/api/ratelimit"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -76,7 +77,7 @@ func TestTLSFromFiles(t *testing.T) {
 	}
 	cert, key, pool = certificate(t, "second")
 	write(cert, key)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(testrun.Patience); ; time.Sleep(50 * time.Millisecond) {
 		resp, err := secure(pool).Get("https://" + s.addr + "/")
 		if err == nil {
 			resp.Body.Close()

@@ -21,6 +21,7 @@ import (
 	"birthmark/api/netserver"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
+	"birthmark/internal/testrun"
 )
 
 // running is a server started by [serve].
@@ -59,7 +60,7 @@ func (s *running) ended(t *testing.T) error {
 	case err := <-s.err:
 		s.err <- err
 		return err
-	case <-time.After(time.Minute):
+	case <-time.After(testrun.Patience):
 		t.Fatal("the server does not end")
 		return nil
 	}
@@ -90,7 +91,7 @@ func get(t *testing.T, c *http.Client, url string) string {
 // settled waits until at most before goroutines are running.
 func settled(t *testing.T, before int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(testrun.Patience); ; time.Sleep(10 * time.Millisecond) {
 		now := runtime.NumGoroutine()
 		if now <= before {
 			return

@@ -268,7 +268,7 @@ func TestNoGoroutinesAreLeft(t *testing.T) {
 				t.Errorf("after %s: %d goroutines are running\n%s", leave, len(stacks), stacks[0])
 			}
 			// The goroutines of the test node end by themselves.
-			for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(testrun.Patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("after %s: %d goroutines, %d before", leave, runtime.NumGoroutine(), before)
 				}

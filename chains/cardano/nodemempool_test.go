@@ -16,6 +16,7 @@ import (
 	"birthmark/chains/cardano/node"
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -122,7 +123,7 @@ func TestMempoolWithATransactionOfALaterForm(t *testing.T) {
 		t.Fatalf("%v, %v: expected the first and the last", txs, err)
 	}
 	n.SetMempool()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testrun.Patience)
 	defer cancel()
 	events, err := l.MempoolEvents(ctx)
 	if err != nil {
@@ -147,7 +148,7 @@ func TestMempoolWithATransactionOfALaterForm(t *testing.T) {
 func TestMempoolEventsAreNewTransactions(t *testing.T) {
 	n, l := startPooled(t)
 	n.SetMempool(n.txs[0])
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testrun.Patience)
 	defer cancel()
 	events, err := l.MempoolEvents(ctx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"birthmark/chains/blocksource"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -140,7 +141,7 @@ func leaks(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		all := make([]byte, 1<<20)
-		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(testrun.Patience); ; time.Sleep(time.Millisecond) {
 			left := 0
 			stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
 			for _, s := range stacks[1:] {

@@ -110,7 +110,7 @@ func TestBlocksAreComparedWithTheProjectedOne(t *testing.T) {
 
 func awaitAudit(t *testing.T, f *Follower, block model.Hash) *Audit {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(testrun.Patience); ; time.Sleep(2 * time.Millisecond) {
 		if a := f.Audit(block); a != nil {
 			c := *a
 			return &c

@@ -216,7 +216,7 @@ func followingWith(w *world, n *node, traits model.Traits) (f *Follower, stop fu
 // settled waits until the follower has the transactions of the node.
 func settled(t testing.TB, w *world, f *Follower) *Standing {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(testrun.Patience); ; time.Sleep(5 * time.Millisecond) {
 		s := f.Standing()
 		lacks := func(id model.Hash) bool { return s.Tx(id) == nil }
 		if s.Tip == w.Tip() && s.State() == Live && s.Count() == len(w.Pool) && !slices.ContainsFunc(w.IDs(), lacks) {
@@ -393,7 +393,7 @@ func TestOtherIndexesEndAQuietSession(t *testing.T) {
 	}
 	before := sessions()
 	signal(f.reopen)
-	for end := time.Now().Add(time.Minute); sessions() == before; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(testrun.Patience); sessions() == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d sessions, expected another one", before)
 		}

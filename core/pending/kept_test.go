@@ -30,7 +30,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 				}
 				f := NewFollower(Options{
 					View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-					Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
+					Interval: 5 * time.Millisecond, Patience: testrun.Patience,
 					Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 				})
 				k := &keeper{node: n, f: f}

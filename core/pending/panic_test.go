@@ -14,6 +14,7 @@ import (
 
 	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -110,7 +111,7 @@ func TestAPanicDoesNotEndTheFollower(t *testing.T) {
 			signal(f.wake)
 			time.Sleep(time.Millisecond)
 		}
-		for end := time.Now().Add(10 * time.Minute); log.count("injected in "+method) == 0; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(testrun.Patience); log.count("injected in "+method) == 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("the panic in %s is not logged", method)
 			}

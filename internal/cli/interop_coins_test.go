@@ -19,6 +19,7 @@ import (
 	"birthmark/chains"
 	"birthmark/core/query"
 	"birthmark/internal/testnode/toolbuild"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -123,7 +124,7 @@ func (n *coinNode) wait(t *testing.T, blocks int) {
 		have := -1
 		if err := n.try(t, &have, "getblockcount"); err == nil && have == blocks {
 			return
-		} else if time.Since(begun) > 2*time.Minute {
+		} else if time.Since(begun) > testrun.Patience {
 			t.Fatalf("the node at %s has %d blocks, expected %d: %v", n.rpc, have, blocks, err)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"birthmark/chains/bitcoin/descriptor"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -82,7 +83,7 @@ func (l *trezorLink) line() []byte {
 			l.t.Fatal("the client ended")
 		}
 		return line
-	case <-time.After(2 * time.Minute):
+	case <-time.After(testrun.Patience):
 		l.t.Fatal("the client does not respond")
 	}
 	return nil

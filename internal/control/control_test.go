@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -127,7 +128,7 @@ func TestCloseDoesNotWaitForClients(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(testrun.Patience):
 			t.Fatal("Close does not return")
 		}
 	}

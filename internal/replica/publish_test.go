@@ -16,6 +16,7 @@ import (
 	"birthmark/core/segment"
 	"birthmark/internal/snapshot/target"
 	"birthmark/internal/testnode/s3test"
+	"birthmark/internal/testrun"
 	"birthmark/storage/memory"
 )
 
@@ -154,7 +155,7 @@ func TestOldSegmentsAreRemoved(t *testing.T) {
 			go func() { ended <- one.publisher(to).Run(ctx) }()
 			equal := func(p *primary) {
 				t.Helper()
-				for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+				for deadline := time.Now().Add(testrun.Patience); ; time.Sleep(time.Millisecond) {
 					state, _ := p.rec.Log().State()
 					numbers := numbersIn(t, files, state.Lineage)
 					if uint64(len(numbers)) == state.Seq-state.First+1 && numbers[0] == state.First {
@@ -193,7 +194,7 @@ func TestOldSegmentsAreRemoved(t *testing.T) {
 			defer cancel()
 			go func() { ended <- two.publisher(to).Run(ctx) }()
 			equal(two)
-			for deadline := time.Now().Add(time.Minute); len(numbersIn(t, files, one.at().Lineage)) > 0; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(testrun.Patience); len(numbersIn(t, files, one.at().Lineage)) > 0; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("the segments of the lineage before are left")
 				}

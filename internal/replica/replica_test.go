@@ -278,7 +278,7 @@ func TestFeedsFollow(t *testing.T) {
 	for range 5 {
 		p.write(2)
 		for i := range seqs {
-			for deadline := time.Now().Add(time.Minute); seqs[i].Load() < p.at().Seq; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(testrun.Patience); seqs[i].Load() < p.at().Seq; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatalf("feed %d is at update %d, expected %d", i, seqs[i].Load(), p.at().Seq)
 				}
@@ -421,7 +421,7 @@ func TestPublisherRetries(t *testing.T) {
 	if err := os.Remove(to); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); pub.Published() < 2; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testrun.Patience); pub.Published() < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing was published")
 		}

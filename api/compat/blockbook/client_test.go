@@ -7,11 +7,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
 	"birthmark/api/compat/answertest"
+	"birthmark/internal/testrun"
 )
 
 // client is a WebSocket client that sends one request after the other.
@@ -28,7 +28,7 @@ type incoming struct {
 	Data json.RawMessage `json:"data"`
 }
 
-const patience = time.Minute // a test that waits longer fails
+const patience = testrun.Patience // a test that waits longer fails
 
 func dial(t testing.TB, s *httptest.Server) *client {
 	t.Helper()

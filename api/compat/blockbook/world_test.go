@@ -33,6 +33,7 @@ import (
 	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage"
@@ -133,7 +134,7 @@ func (w *world) serveFrom(
 	}
 	follower := pending.NewFollower(pending.Options{
 		View: view, Moved: w.db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute, Open: open,
+		Interval: 5 * time.Millisecond, Patience: testrun.Patience, Open: open,
 	})
 	ctx, stop := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
 	ran := make(chan struct{})

@@ -99,7 +99,7 @@ func beside(
 // pending waits until the mempool has the number of transactions.
 func (n *nodeWorld) pending(t *testing.T, count int) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testrun.Patience); ; time.Sleep(5 * time.Millisecond) {
 		s := n.mempool.Standing()
 		if s.Count() == count && s.State() == pending.Live && s.Tip == n.db.Tip() {
 			return

@@ -26,7 +26,7 @@ import (
 )
 
 // patience is the time that the server may take to follow a change of the node.
-const patience = time.Minute
+const patience = testrun.Patience
 
 // At no poll does an answer of the APIs of Ergo's node, explorer and ergo-graphql, or of /v1, lack a transaction that the
 // node has all the time, confirmed or not: over bursts of blocks, and reorganizations that confirm it and make it

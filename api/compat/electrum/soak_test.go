@@ -35,7 +35,6 @@ func TestStrictClientsFollowALargeMempool(t *testing.T) {
 	began := time.Now()
 	if d := testrun.Soak(t); d > 0 {
 		s.size, s.scripts, s.rounds, s.long, s.end = 50_000, 2000, 60, true, began.Add(d)
-		patience = 20 * time.Minute // beside other work
 	}
 	seed := testseed.New(t)
 	for s.nodes == 0 || s.long && time.Now().Before(s.end) && !t.Failed() {

@@ -26,6 +26,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 	"birthmark/storage/memory"
 	"birthmark/storage/storetest"
@@ -350,7 +351,7 @@ type client struct {
 	in *bufio.Reader
 }
 
-var patience = 2 * time.Minute // timeout of an answer that normally arrives at once
+const patience = testrun.Patience // timeout of an answer that normally arrives at once
 
 func connect(t testing.TB, addr string) *client {
 	t.Helper()

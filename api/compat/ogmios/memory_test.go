@@ -15,6 +15,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core/meter"
+	"birthmark/internal/testrun"
 )
 
 // large is a request whose answer has its size, because the answer has the id.
@@ -28,7 +29,7 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 		Chain: &served.Chain{Name: "cardano-test", Model: e.chain.Model, Node: broken{}},
 	}))
 	s := e.dial(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testrun.Patience)
 	defer cancel()
 	for s.c.Write(ctx, websocket.MessageText, []byte(large)) == nil { // until the server closes the connection
 	}

@@ -20,6 +20,7 @@ import (
 	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testnode/cointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -167,7 +168,7 @@ func TestRunesOfUnconfirmedOutputs(t *testing.T) {
 		tx   *wire.MsgTx
 		want string
 	}{{first, ""}, {after, fmt.Sprintf("0 holds %d:1 7\n", w.chain.Height())}} {
-		deadline := time.Now().Add(time.Minute)
+		deadline := time.Now().Add(testrun.Patience)
 		got := unconfirmed(f, c.tx)
 		for got != c.want && time.Now().Before(deadline) {
 			time.Sleep(time.Millisecond)

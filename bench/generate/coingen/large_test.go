@@ -94,7 +94,7 @@ func TestBlocksThatAreReadAlone(t *testing.T) {
 				}
 				return nil
 			}
-			src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes(), Raw: true, Wait: -1, Room: room})
+			src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes(), Raw: true, Wait: testrun.Patience, Room: room})
 			if err != nil {
 				t.Fatal(err)
 			}

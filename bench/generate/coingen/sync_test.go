@@ -43,7 +43,7 @@ func open(t *testing.T, c *coingen.Coin) *core.DB {
 // follow syncs a database from a source, in batches of at most the given weight.
 func follow(t *testing.T, db *core.DB, uri string, weight int) {
 	t.Helper()
-	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true})
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true, Wait: testrun.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

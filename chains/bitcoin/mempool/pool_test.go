@@ -20,6 +20,7 @@ import (
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoin/rpc"
 	"birthmark/internal/testnode/coretest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -203,7 +204,7 @@ func TestListAndEventsAreTheMempool(t *testing.T) {
 func waitFor(t testing.TB, done func() bool) {
 	t.Helper()
 	for begun := time.Now(); !done(); time.Sleep(time.Millisecond) {
-		if time.Since(begun) > time.Minute {
+		if time.Since(begun) > testrun.Patience {
 			t.Fatal("the history has no changes")
 		}
 	}

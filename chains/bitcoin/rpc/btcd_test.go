@@ -23,6 +23,7 @@ import (
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -126,7 +127,7 @@ func (b *btcd) client(auth string) *Client {
 			return c
 		}
 		written, _ := os.ReadFile(b.cert())
-		if whole, _ := pem.Decode(written); whole != nil || time.Since(begun) > time.Minute {
+		if whole, _ := pem.Decode(written); whole != nil || time.Since(begun) > testrun.Patience {
 			b.t.Fatal(err)
 		}
 		time.Sleep(20 * time.Millisecond) // the node creates its certificate at the first start
@@ -136,7 +137,7 @@ func (b *btcd) client(auth string) *Client {
 // up waits until the node responds.
 func (b *btcd) up(c *Client) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), testrun.Patience)
 	defer cancel()
 	for blocksource.IsTemporary(c.Connect(ctx)) {
 		time.Sleep(20 * time.Millisecond)

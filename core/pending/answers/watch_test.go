@@ -14,6 +14,7 @@ import (
 	"birthmark/core/pending/answers"
 	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -25,7 +26,7 @@ func follow(t *testing.T, n *pendingtest.Node) *pending.Follower {
 	db := n.DB
 	f := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+		Interval: 2 * time.Millisecond, Patience: testrun.Patience, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -21,7 +21,7 @@ import (
 )
 
 // patience is the timeout of anything that normally takes milliseconds.
-const patience = 2 * time.Minute
+const patience = 20 * time.Minute
 
 // Node is a regtest btcd that runs for one test.
 type Node struct {

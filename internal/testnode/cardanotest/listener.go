@@ -95,7 +95,7 @@ func Collect(t testing.TB, s model.Source, l *Listener, known []model.Point) err
 func Expect(t testing.TB, s model.Source, l *Listener, known []model.Point, steps ...Step) {
 	t.Helper()
 	l.T = t
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	for e, err := range s.Follow(ctx, known) {
 		if err != nil {
