@@ -98,14 +98,20 @@ func TestTwoBtcdsAreFollowed(t *testing.T) {
 	b.Generate(t, 6)
 	settles(t, n, b)
 	download(t, n, blocksOf(t, b))
-	if line := j.line("level=WARN"); line != "" {
-		t.Error(line)
+	for line := range strings.Lines(j.String()) {
+		if strings.Contains(line, "level=WARN") && !strings.Contains(line, "sent no block") { // the machine can be slow
+			t.Error(line)
+		}
 	}
 	b.Kill(t) // and with it its chain: the other chain is followed when it has more work
 	until(t, "the loss of the connection", func() bool { return j.line("a peer was dropped", b.P2P) != "" })
-	if _, err := n.Tip(t.Context()); !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), "less work") {
-		t.Errorf("with the shorter chain alone: %v", err)
-	}
+	until(t, "the error of a chain with less work", func() bool {
+		_, err := n.Tip(t.Context())
+		if !blocksource.IsTemporary(err) {
+			t.Fatalf("with the shorter chain alone: %v", err)
+		}
+		return strings.Contains(err.Error(), "less work")
+	})
 	a.Generate(t, 5)
 	until(t, "the chain of the other", func() bool {
 		tip, err := n.Tip(t.Context())

@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -124,11 +125,10 @@ func pointsOf(blocks []*wire.MsgBlock) []model.Point {
 // until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 12_000 {
+	for end := time.Now().Add(testrun.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("timeout: waited for %s", what)
 }
