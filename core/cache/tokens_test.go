@@ -118,3 +118,27 @@ func TestHeldOutputsAreReturnedOnce(t *testing.T) {
 		t.Error("an output is known after the index of holders changed")
 	}
 }
+
+// A failure clears what a rollback clears: the marks of blocks that may not be written, and the states of tokens.
+func TestDropFromClearsMarksAndTokens(t *testing.T) {
+	c := New(8<<20, nil)
+	var first [2]model.UtxoPk // of each block
+	for h := range first {
+		pk, err := model.NarrowPointers.Tx(model.HeightPk(h), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first[h] = model.UtxoPk(pk)
+		c.AssetTxs.Begin(model.HeightPk(h), 1)
+	}
+	c.Tokens.SetCount(3)
+	c.DropFrom(first[1])
+	for h, want := range []bool{true, false} {
+		if _, known := c.AssetTxs.May(first[h]); known != want {
+			t.Errorf("the marks of block %d are known: %t, expected %t", h, known, want)
+		}
+	}
+	if n, known := c.Tokens.Count(); known {
+		t.Errorf("the count %d is known", n)
+	}
+}
