@@ -30,6 +30,7 @@ type TxDetails struct {
 	Certificates    []Certificate     `json:"certificates,omitempty"`
 	Withdrawals     []Withdrawal      `json:"withdrawals,omitempty"`
 	Votes           []Vote            `json:"votes,omitempty"`
+	Proposals       []Proposal        `json:"proposals,omitempty"`
 	ReferenceInputs []OutputReference `json:"reference_inputs,omitempty"`
 	Collateral      []OutputReference `json:"collateral,omitempty"`
 	RequiredSigners []string          `json:"required_signers,omitempty"`
@@ -110,6 +111,18 @@ type Vote struct {
 	Voter  string `json:"voter"`  // a committee member or a DRep (CIP-129), or a pool
 	Action string `json:"action"` // CIP-129
 	Choice string `json:"choice"` // yes, no, abstain
+}
+
+// Proposal is a proposed governance action.
+type Proposal struct {
+	Action        string       `json:"action"`                   // CIP-129
+	Type          string       `json:"type"`                     // name in the CDDL, such as info_action; unknown_7
+	Deposit       string       `json:"deposit,omitempty"`        // in lovelace
+	ReturnAddress string       `json:"return_address,omitempty"` // stake address to which the deposit returns
+	Withdrawals   []Withdrawal `json:"withdrawals,omitempty"`    // from the treasury
+	URL           string       `json:"url,omitempty"`            // of the document that explains it
+	Hash          string       `json:"hash,omitempty"`           // of the document
+	Raw           string       `json:"raw"`
 }
 
 // Redeemer is the argument of a script and the limits of its execution.

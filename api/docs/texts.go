@@ -151,6 +151,7 @@ var schemaDocs = map[string]string{
 	"Redeemer":            "The argument of a script and the limits of its execution (Cardano).",
 	"ScriptDetails":       "A script.",
 	"Vote":                "A vote on a governance action (Cardano).",
+	"Proposal":            "A proposed governance action (Cardano).",
 	"Withdrawal":          "An amount of rewards that a transaction spends (Cardano).",
 	"Values":              "A page of the values of an index.",
 }

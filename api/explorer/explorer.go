@@ -79,6 +79,8 @@ var routes = []route{
 	{"/charts/{series}", (*visit).series},
 	{"/producers", (*visit).allProducers},
 	{"/producers/{name}", (*visit).producer},
+	{"/governance", (*visit).governance},
+	{"/governance/{name}", (*visit).party},
 	{"/forks", (*visit).forks},
 	{"/status", (*visit).status},
 }

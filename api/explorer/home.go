@@ -37,6 +37,8 @@ type homeBody struct {
 	Chart   template.HTML    // transactions per block; empty: too few blocks
 	Rates   template.HTML    // speed of the sync; empty: no sync
 	Forks   []reorganization // newest
+
+	Producers string // path of the page of the producers of blocks; empty: blocks do not name them
 }
 
 // newTx is a transaction in a list of the newest.
@@ -79,6 +81,9 @@ func (v *visit) home() (*page, error) {
 		}
 	}
 	if b.Chart, err = v.txsChart(blocks.Blocks); err != nil {
+		return nil, err
+	}
+	if b.Producers, err = v.producersURL(); err != nil {
 		return nil, err
 	}
 	if syncingOf(v.chain.State()) != nil {

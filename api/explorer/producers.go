@@ -210,6 +210,22 @@ func (v *visit) allProducers() (*page, error) {
 		Crumbs:      []link{{v.URL("charts"), "Charts"}, {Text: "Producers"}}}, nil
 }
 
+// producersURL returns the path of the page of the producers of blocks; empty if neither the newest header names one nor
+// a coinbase can.
+func (v *visit) producersURL() (string, error) {
+	if v.Tip.IsOrigin() {
+		return "", nil
+	}
+	var p production
+	if err := v.headers(v.ctx, &p, 1); err != nil {
+		return "", err
+	}
+	if p.Index == "" && !v.chain.Model.Traits().Coinbase {
+		return "", nil
+	}
+	return v.URL("producers"), nil
+}
+
 // producerURL returns the path of the page of the producer of a block; empty if the block is older than the blocks that
 // the page counts.
 func (v *visit) producerURL(height uint32, name string) string {

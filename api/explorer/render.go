@@ -32,6 +32,7 @@ var functions = template.FuncMap{
 	"join":       strings.Join,
 	"base":       format.BaseSize,
 	"qr":         charts.QR,
+	"certs":      func(p *page, rows []eventRow) certificates { return certificates{p.V, rows} },
 	"sub":        func(a, b int) int { return a - b },
 	"sentence":   format.Sentence,
 	"words":      format.Words,

@@ -184,7 +184,28 @@ func (v *visit) hits(q string) (hits []hit, err error) {
 		}
 		hits = append(hits, h)
 	}
+	if len(hits) == 0 {
+		if h := v.action(q); h != nil {
+			hits = append(hits, *h)
+		}
+	}
 	return hits, nil
+}
+
+// action returns the governance action of an id if its transaction exists: without votes no index has it.
+func (v *visit) action(id string) *hit {
+	g := v.governs()
+	if g == nil {
+		return nil
+	}
+	hash, _, ok := g.ParseAction(id)
+	if !ok {
+		return nil
+	}
+	if _, err := v.Tx(v.ctx, v.chain.Model.FormatHash(hash)); err != nil {
+		return nil
+	}
+	return &hit{link: link{v.URL("governance", id), id}, What: "governance action"}
 }
 
 // hit returns a result with its page.
@@ -204,6 +225,9 @@ func (v *visit) hit(r *search.Result) hit {
 		return hit{link: v.AssetLink(r.Value), What: "asset", Note: r.Name}
 	}
 	h := hit{link: v.ValueLink(r.Index, r.Value), What: format.Words(r.Index), Unused: r.Height == nil, Note: "never used"}
+	if url := v.governanceURL(r.Value); r.Index == subjectIndex && url != "" {
+		h.URL, h.What = url, "governance"
+	}
 	if !h.Unused {
 		h.Note = "first seen in block " + humanize.Count(*r.Height)
 	}

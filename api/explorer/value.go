@@ -26,29 +26,31 @@ const (
 
 // valueBody is the page of a value of an index.
 type valueBody struct {
-	Index      string
-	Heading    string
-	Kind       string // of the index
-	Value      string
-	Types      []string               // of the outputs that occurred, such as P2WPKH
-	FormNotes  []string               // about some of these
-	Label      string                 // from [Options.Labels]; empty: none
-	URI        string                 // in the QR code
-	Code       template.HTML          // QR code of an address; empty: none
-	FirstSeen  *query.FirstSeenAnswer // nil: never used
-	Holds      *query.BalanceAnswer   // nil: not available
-	Held       []assetAmount          // assets
-	MoreAssets int
-	Grouped    bool   // Held are the assets of the value itself, such as a minting policy
-	Uncounted  string // why there is no balance
-	Last       *lastSeen
-	Others     []ownerLink  // values of other indexes that all shown outputs share
-	Also       []ownerLink  // pages of the same value in other indexes
-	Events     []eventRow   // newest certificates, votes and withdrawals that name it
-	Account    *accountPart // state of an account, as the node has it; nil: none, or unknown
-	Wallet     *walletPart  // nil: one value
-	Chart      template.HTML
-	ChartNote  string // start of the chart, or why there is none
+	Index       string
+	Heading     string
+	Kind        string // of the index
+	Value       string
+	Types       []string               // of the outputs that occurred, such as P2WPKH
+	FormNotes   []string               // about some of these
+	Label       string                 // from [Options.Labels]; empty: none
+	URI         string                 // in the QR code
+	Code        template.HTML          // QR code of an address; empty: none
+	FirstSeen   *query.FirstSeenAnswer // nil: never used
+	Holds       *query.BalanceAnswer   // nil: not available
+	Held        []assetAmount          // assets
+	MoreAssets  int
+	Grouped     bool   // Held are the assets of the value itself, such as a minting policy
+	Uncounted   string // why there is no balance
+	Last        *lastSeen
+	Others      []ownerLink      // values of other indexes that all shown outputs share
+	Party       string           // path of its page in the governance; empty: none
+	Also        []ownerLink      // pages of the same value in other indexes
+	Events      []eventRow       // newest certificates, votes and withdrawals that name it
+	Withdrawals *withdrawalsPart // of an account; nil: none
+	Account     *accountPart     // state of an account, as the node has it; nil: none, or unknown
+	Wallet      *walletPart      // nil: one value
+	Chart       template.HTML
+	ChartNote   string // start of the chart, or why there is none
 
 	Outputs    []outputRow
 	OutPager   pager
@@ -150,6 +152,12 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 			b.JSON, p.JSON = here.URL+"/balance.json", here.URL+"/find.json"
 		}
 	}
+	if index == subjectIndex {
+		b.Party = v.governanceURL(value)
+		if v.governs() != nil && b.Party == "" {
+			b.Party = v.partyURL(value)
+		}
+	}
 	if newest.Derived != nil {
 		b.Heading, p.Title = "Wallet", "Wallet "+format.Short(value)
 		p.Crumbs = []link{{Text: "Wallet"}}
@@ -168,7 +176,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if newest.FirstSeen == nil {
 		p.Follow = follow
-		return p, cmp.Or(r.balance(), r.events(), r.account())
+		return p, cmp.Or(r.balance(), r.events(), r.withdrawals(), r.account())
 	}
 	if after := v.query("outputs"); after != "" {
 		b.Part = "outputs"

@@ -15,6 +15,9 @@ import (
 // eventTxs is the number of the newest transactions in which a page looks for the certificates, votes and withdrawals of a value.
 const eventTxs = 20
 
+// eventRows is the maximum number of certificates, votes and withdrawals on the page of a value.
+const eventRows = 10
+
 // eventRow is a certificate, a vote or a withdrawal that names a value.
 type eventRow struct {
 	What   string
@@ -68,6 +71,7 @@ func (r *valueReader) events() error {
 		return err
 	}
 	r.addEvents(txs)
+	r.body.Events = r.body.Events[:min(len(r.body.Events), eventRows)]
 	return nil
 }
 
@@ -90,6 +94,9 @@ func (v *visit) namedIn() func(name string) string {
 	paths := map[string]string{}
 	var indexes []string
 	return func(name string) string {
+		if path := v.governanceURL(name); path != "" {
+			return path
+		}
 		path, known := paths[name]
 		if known || len(paths) == namesShown {
 			return path
@@ -126,8 +133,7 @@ func (r *valueReader) addEvents(txs []*query.TxAnswer) {
 		row := eventRow{Tx: r.TxLink(tx.Hash), Height: tx.Height, Time: tx.Time}
 		for i := range tx.Certificates {
 			c := &tx.Certificates[i]
-			if slices.Contains([]string{c.StakeAddress, c.Pool, c.DRep, c.Credential, c.HotCredential, c.RewardAddress}, r.value) ||
-				slices.Contains(c.Owners, r.value) {
+			if names(c, r.value) {
 				row.What, row.Fields = format.Words(c.Type), d.Certificate(c)
 				r.body.Events = append(r.body.Events, row)
 			}
@@ -173,6 +179,7 @@ func (r *valueReader) account() error {
 		if a.Pool != "" {
 			r.body.Account.PoolURL = r.namedIn()(a.Pool)
 		}
+		r.body.Account.DRepURL = r.governanceURL(a.DRep)
 	}
 	return nil
 }
@@ -182,4 +189,5 @@ type accountPart struct {
 	*model.AccountState
 	Rewards amount
 	PoolURL string // empty: it has no page
+	DRepURL string
 }

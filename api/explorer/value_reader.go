@@ -85,7 +85,7 @@ func (r *valueReader) all() error {
 		return err
 	}
 	r.lastSeen()
-	return cmp.Or(r.events(), r.account(), r.chart())
+	return cmp.Or(r.events(), r.withdrawals(), r.account(), r.chart())
 }
 
 // lastSeen sets the newest transaction, or else the newest output.

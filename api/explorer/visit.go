@@ -141,7 +141,7 @@ func (v *visit) frame() frame {
 		ByRate: v.chain.Model.Traits().BlockVSize > 0, Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {
-		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil {
+		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil || n.text == "Governance" && v.governs() == nil {
 			continue
 		}
 		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.URL(n.path...), n.text}})
@@ -169,6 +169,7 @@ var navigation = []struct {
 	{"Assets", []string{"assets"}},
 	{"Rich list", []string{"richest"}},
 	{"Charts", []string{"charts"}},
+	{"Governance", []string{"governance"}},
 	{"Reorgs", []string{"forks"}},
 	{"Status", []string{"status"}},
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/blinklabs-io/gouroboros/ledger/common"
+	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/body"
@@ -54,7 +56,12 @@ func bodyLines(t *testing.T, d *model.TxDescription, raw []byte, seen map[string
 		if !ok {
 			t.Fatalf("proposal %d cannot be read: %x", i, raw)
 		}
-		line("proposal", p.Kind, p.Deposit, fmt.Sprintf("%x", p.Return), len(p.Withdrawals))
+		a := d.Proposals[i]
+		if hash, at, ok := (*chain)(nil).ParseAction(a.Action); !ok || at != i || hash != blake2b.Sum256(tx.Body) || a.Type != body.Actions[p.Kind] ||
+			a.Deposit != strconv.FormatUint(p.Deposit, 10) || len(a.Withdrawals) != len(p.Withdrawals) || a.Raw != fmt.Sprintf("%x", item) {
+			t.Errorf("proposal %d is described as %+v", i, a)
+		}
+		line("proposal", p.Kind, p.Deposit, fmt.Sprintf("%x", p.Return), len(p.Withdrawals), a.URL, a.Hash)
 	}
 	slices.Sort(lines)
 	return lines
@@ -100,7 +107,7 @@ func theirBodyLines(t *testing.T, network address.Network, theirs gouroboros.Tra
 		if err != nil {
 			t.Fatal(err)
 		}
-		line("proposal", action.FieldByName("Type").Uint(), p.Deposit(), fmt.Sprintf("%x", raw), withdrawals)
+		line("proposal", action.FieldByName("Type").Uint(), p.Deposit(), fmt.Sprintf("%x", raw), withdrawals, p.Anchor().Url, fmt.Sprintf("%x", p.Anchor().DataHash))
 	}
 	slices.Sort(lines)
 	return lines

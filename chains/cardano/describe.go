@@ -19,6 +19,7 @@ const (
 	bodyWithdrawals  = 5
 	bodyCollateral   = 13
 	bodyVotes        = 19
+	bodyProposals    = 20
 )
 
 // DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details. The scripts of redeemers for inputs
@@ -54,6 +55,7 @@ func (c *chain) DescribeTx(raw []byte, inputs, _ []map[string]any) (*model.TxDes
 	for _, vote := range votes.ReadVotes() {
 		d.Votes = append(d.Votes, model.Vote{Voter: vote.Voter, Action: vote.Action, Choice: body.Choices[vote.Choice]})
 	}
+	d.Proposals = c.proposals(tx.Body, v.item(bodyProposals))
 	c.describeWitnesses(&d.TxDetails, tx, inputs)
 	d.Outputs = make([]model.OutputDetails, len(tx.Outputs))
 	for i := range tx.Outputs {

@@ -167,3 +167,40 @@ func TestAccountOfTheNode(t *testing.T) {
 		t.Errorf("%+v, %v", state, err)
 	}
 }
+
+func TestRepresentativeOfTheNode(t *testing.T) {
+	n, l := startPooled(t)
+	type cred struct {
+		cbor.StructAsArray
+		Kind uint
+		Hash cbor.ByteString
+	}
+	hash := func(kind uint, with byte) cred {
+		return cred{Kind: kind, Hash: cbor.NewByteString(bytes.Repeat([]byte{with}, 28))}
+	}
+	stake := func(c cred) string {
+		return address.FormatStakeCredential(address.Preview, append([]byte{byte(c.Kind)}, c.Hash.Bytes()...))
+	}
+	id := func(c cred) string {
+		return address.FormatGovernance(address.DRep, append([]byte{byte(c.Kind)}, c.Hash.Bytes()...))
+	}
+	active, expired, unknown := hash(0, 1), hash(1, 2), hash(0, 3)
+	first, second := hash(0, 8), hash(1, 9)
+	n.Answers(map[int][]byte{
+		1:  {0x18, 200},
+		25: encoded(t, map[any]any{active: []any{200, nil, 500_000_000, []any{first, second}}, expired: []any{199, nil, 500_000_000, []any{}}}),
+		26: encoded(t, map[any]any{active: 7_000_000_000}),
+	})
+	for of, want := range map[cred]*model.VoterState{
+		active:  {Registered: true, Expires: 200, Power: "7000000000", Delegators: []string{stake(first), stake(second)}},
+		expired: {Registered: true, Expired: true, Expires: 199, Power: "0"},
+		unknown: {Power: "0"},
+	} {
+		if state, err := l.VoterState(t.Context(), id(of)); err != nil || !reflect.DeepEqual(state, want) {
+			t.Errorf("%+v, %v, expected %+v", state, err, want)
+		}
+	}
+	if state, err := l.VoterState(t.Context(), address.FormatPoolHash(bytes.Repeat([]byte{1}, 28))); err != nil || state != nil {
+		t.Errorf("a pool is a representative: %+v, %v", state, err)
+	}
+}

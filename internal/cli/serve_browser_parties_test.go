@@ -27,7 +27,7 @@ import (
 // stakingNode is a node in which every account is registered and has rewards.
 type stakingNode struct {
 	model.Source
-	pool, drep string
+	pool, drep, account string
 }
 
 func (n stakingNode) AccountState(_ context.Context, index, _ string) (*model.AccountState, error) {
@@ -35,6 +35,13 @@ func (n stakingNode) AccountState(_ context.Context, index, _ string) (*model.Ac
 		return nil, nil
 	}
 	return &model.AccountState{Registered: true, Pool: n.pool, DRep: n.drep, Rewards: "1234567"}, nil
+}
+
+func (n stakingNode) VoterState(_ context.Context, id string) (*model.VoterState, error) {
+	if id != n.drep {
+		return nil, nil
+	}
+	return &model.VoterState{Registered: true, Expires: 500, Power: "123456789012", Delegators: []string{n.account}}, nil
 }
 
 // parties are the first accounts, pools and voters in the transactions of a chain, by kind, and transactions that name
@@ -65,6 +72,12 @@ func (p parties) addTx(tx *query.TxAnswer) {
 		}
 		p.add("cold", c.Credential)
 		p.add("hot", c.HotCredential)
+	}
+	for _, a := range tx.Proposals {
+		if len(a.Withdrawals) > 0 {
+			p.add("proposal", a.Action)
+			p.add("tx proposing", tx.Hash)
+		}
 	}
 	for _, v := range tx.Votes {
 		p.add("action", v.Action)
@@ -112,13 +125,13 @@ func partyServer(t *testing.T) (url string, p parties) {
 			p.addTx(tx)
 		}
 	}
-	for _, kind := range []string{"account", "pool", "drep", "cold", "hot", "action", "vote of pool", "vote of drep", "vote of cc_h"} {
+	for _, kind := range []string{"account", "pool", "drep", "cold", "hot", "action", "proposal", "vote of pool", "vote of drep", "vote of cc_h"} {
 		if p[kind] == "" {
 			t.Fatalf("the chain has no %s", kind)
 		}
 	}
 	c := &served.Chain{Name: "cardano", Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
-		Node: stakingNode{pool: p["pool"], drep: p["drep"]}}
+		Node: stakingNode{pool: p["pool"], drep: p["drep"], account: p["account"]}}
 	v1, err := api.New(api.Options{Chains: []*served.Chain{c}})
 	if err != nil {
 		t.Fatal(err)
@@ -146,10 +159,13 @@ func TestPagesOfPartiesInABrowser(t *testing.T) {
 	b := newTab(t, browser, server)
 	b.axeContrast = true
 	var paths []string
-	for _, kind := range []string{"account", "pool", "drep", "cold", "hot", "action", "vote of cc_h"} {
+	for _, kind := range []string{"account", "pool", "drep", "action"} {
 		paths = append(paths, "/cardano/index/subject/"+p[kind])
 	}
-	paths = append(paths, "/cardano/index/stake_credential/"+p["account"], "/cardano/producers", "/cardano/charts")
+	for _, kind := range []string{"pool", "drep", "cold", "hot", "action", "proposal", "vote of pool", "vote of drep", "vote of cc_h"} {
+		paths = append(paths, "/cardano/governance/"+p[kind])
+	}
+	paths = append(paths, "/cardano/governance", "/cardano/index/stake_credential/"+p["account"], "/cardano/producers", "/cardano/charts")
 	for kind, hash := range p {
 		if strings.HasPrefix(kind, "tx ") {
 			paths = append(paths, "/cardano/tx/"+hash)

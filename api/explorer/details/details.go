@@ -314,6 +314,19 @@ func (d *Writer) Vote(v *model.Vote) []Field {
 	return d.Field(fields, "vote", v.Choice)
 }
 
+// Proposal returns the fields of a proposed governance action.
+func (d *Writer) Proposal(p *model.Proposal) []Field {
+	fields := d.Link(nil, "action", p.Action, d.named(p.Action))
+	if p.Deposit != "" {
+		fields = d.Field(fields, "deposit", d.Amount(p.Deposit))
+	}
+	fields = d.Link(fields, "returns to", p.ReturnAddress, d.stake(p.ReturnAddress))
+	if n := len(p.Withdrawals); n > 0 {
+		fields = d.Field(fields, "payments", humanize.Plural(n, "account"))
+	}
+	return d.Field(d.Field(d.Field(fields, "document", p.URL), "hash of the document", p.Hash), "bytes", p.Raw)
+}
+
 // stake returns the path of the page of a stake address; empty: it has none.
 func (d *Writer) stake(address string) string {
 	if address == "" || d.Stake == nil {

@@ -73,6 +73,12 @@ func (d *Writer) Sections(a *query.TxAnswer, inscriptions []model.Inscription) (
 		add(func() Item { return Item{Fields: d.Vote(&a.Votes[i])} })
 	}
 	end("votes", "Votes")
+	for i := range a.Proposals {
+		add(func() Item {
+			return Item{Heading: spaced(a.Proposals[i].Type), Fields: d.Proposal(&a.Proposals[i])}
+		})
+	}
+	end("proposals", "Governance actions")
 	for _, list := range []struct {
 		id, title string
 		refs      []model.OutputReference

@@ -117,6 +117,8 @@ type Proposal struct {
 	Return      []byte       // reward account
 	Withdrawals []Withdrawal // from the treasury
 	Update      []byte       // of the protocol parameters
+	URL         *string
+	Hash        []byte // of the document at the URL
 }
 
 // Actions are the names of governance actions by number.
@@ -143,5 +145,6 @@ func ReadProposal(item []byte) (p Proposal, ok bool) {
 	if p.Kind == 2 {
 		p.Withdrawals = ReadWithdrawals(a.Item("withdrawals"))
 	}
+	p.URL, p.Hash = readAnchor(f.Item("anchor"))
 	return p, action.Err == nil && p.Kind < uint64(len(Actions))
 }

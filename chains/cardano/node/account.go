@@ -35,3 +35,23 @@ func (l *Local) AccountState(ctx context.Context, index, value string) (*model.A
 	}
 	return state, nil
 }
+
+// VoterState implements [model.VoterReader].
+func (l *Local) VoterState(ctx context.Context, id string) (*model.VoterState, error) {
+	cred, ok := address.GovernanceCredential(address.DRep, id)
+	if !ok {
+		return nil, nil
+	}
+	states, epoch, err := l.DReps(ctx, []DRep{{Kind: uint64(cred[0]), Hash: cred[1:]}})
+	if err != nil {
+		return nil, err
+	}
+	s := &states[0]
+	state := &model.VoterState{
+		Registered: s.Registered, Expired: s.Registered && epoch > s.Expires, Expires: s.Expires, Power: strconv.FormatUint(s.Power, 10),
+	}
+	for _, cred := range s.Delegators {
+		state.Delegators = append(state.Delegators, address.FormatStakeCredential(l.net.Network, cred))
+	}
+	return state, nil
+}
