@@ -14,14 +14,19 @@ func TestGeneratorIsThatOfTheCurve(t *testing.T) {
 	}
 }
 
-// The methods of Global are numbered from 1 to 10 (SGlobalMethods of the reference implementation).
-func TestMethodsOfGlobalHaveNames(t *testing.T) {
-	seen := map[string]bool{}
-	for n := byte(1); n <= 10; n++ {
-		name := methods[[2]byte{typeGlobal, n}]
-		if name == "" || seen[name] {
-			t.Errorf("method %d has the name %q", n, name)
+// The methods of the types are numbered without gaps in these ranges (methods.scala of the reference implementation).
+func TestMethodsHaveNames(t *testing.T) {
+	for kind, numbers := range map[byte][2]byte{
+		typeGlobal: {1, 10}, typeBox: {1, 8}, typeColl: {1, 10}, typeOption: {2, 4}, typePoint: {2, 6}, typeSigmaProp: {1, 2},
+		typeContext: {1, 12}, typeAvlTree: {1, 16},
+	} {
+		seen := map[string]bool{}
+		for n := numbers[0]; n <= numbers[1]; n++ {
+			name := methods[[2]byte{kind, n}]
+			if name == "" || seen[name] {
+				t.Errorf("method %d of type %d has the name %q", n, kind, name)
+			}
+			seen[name] = true
 		}
-		seen[name] = true
 	}
 }
