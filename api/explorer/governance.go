@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -30,12 +31,25 @@ func (v *visit) governs() model.GovernanceReader {
 	return g
 }
 
-// governanceURL returns the path of the page of a governance action, or of a voter other than a pool; empty: it has none.
+// linksGovernance reports whether pages link to the pages of governance: without the index of names these have little.
+func (v *visit) linksGovernance() bool {
+	if v.governs() == nil || v.View == nil {
+		return false
+	}
+	if v.governed == nil {
+		has, err := v.hasSubjects()
+		v.governed, v.fault = &has, cmp.Or(v.fault, err)
+	}
+	return *v.governed
+}
+
+// governanceURL returns the path of the page of a governance action, or of a voter other than a pool; empty: no page links
+// to it.
 func (v *visit) governanceURL(name string) string {
-	g := v.governs()
-	if g == nil {
+	if !v.linksGovernance() {
 		return ""
 	}
+	g := v.governs()
 	_, _, is := g.ParseAction(name)
 	if role := g.VoterRole(name); is || role != "" && role != model.StakePool {
 		return v.URL("governance", name)

@@ -246,9 +246,9 @@ func (v *visit) addVotes(b *partyBody) error {
 	return v.tally(b)
 }
 
-// partyURL returns the path of the page of a voter.
+// partyURL returns the path of the page of a voter; empty: no page links to it.
 func (v *visit) partyURL(voter string) string {
-	if v.governs().VoterRole(voter) == "" {
+	if !v.linksGovernance() || v.governs().VoterRole(voter) == "" {
 		return ""
 	}
 	return v.URL("governance", voter)

@@ -205,7 +205,8 @@ func (v *visit) allProducers() (*page, error) {
 			return nil, err
 		}
 	}
-	return &page{Kind: "producers", Title: "Producers of blocks", Section: "charts", Body: b,
+	unknown := len(p.Blocks) == 0 && !late && v.chain.Model.Traits().Coinbase // coinbases name mining pools
+	return &page{Kind: "producers", Title: "Producers of blocks", Section: "charts", Body: b, LacksRaw: unknown && v.lacksRaw(),
 		Description: "Who produced the newest blocks of " + titleOf(v.chain.Model) + ": stake pools, miners or mining pools.",
 		Crumbs:      []link{{v.URL("charts"), "Charts"}, {Text: "Producers"}}}, nil
 }

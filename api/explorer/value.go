@@ -154,7 +154,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if index == subjectIndex {
 		b.Party = v.governanceURL(value)
-		if v.governs() != nil && b.Party == "" {
+		if b.Party == "" && v.governs() != nil {
 			b.Party = v.partyURL(value)
 		}
 	}

@@ -36,6 +36,8 @@ type visit struct {
 	now    time.Time // truncated to the minute, so that ages on a page change once a minute
 	long   int       // characters of the paths of long values in the lists of the page
 
+	governed *bool // linksGovernance; nil: not known yet
+
 	overlay *pending.Overlay // for the tip of the snapshot; nil: the chain has no mempool
 }
 
@@ -141,7 +143,7 @@ func (v *visit) frame() frame {
 		ByRate: v.chain.Model.Traits().BlockVSize > 0, Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {
-		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil || n.text == "Governance" && v.governs() == nil {
+		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil || n.text == "Governance" && !v.linksGovernance() {
 			continue
 		}
 		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.URL(n.path...), n.text}})
