@@ -11,7 +11,7 @@ type GovernanceReader interface {
 	VoterRole(id string) VoterRole
 }
 
-// VoterRole is what a voter is.
+// VoterRole is the role of a voter in governance (CIP-1694).
 type VoterRole string
 
 const (

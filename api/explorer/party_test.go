@@ -253,7 +253,7 @@ func (n votersOfNode) VoterState(_ context.Context, id string) (*model.VoterStat
 	return n.state, n.fails
 }
 
-// Pages of the governance name what the database lacks. The node has the state of representatives.
+// Pages of governance show the command that adds the index. The state of a representative comes from the node.
 func TestGovernanceWithoutTheIndex(t *testing.T) {
 	db, txs := governed(t)
 	served := chainOf("cardano", db, nil)

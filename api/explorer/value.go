@@ -50,7 +50,7 @@ type valueBody struct {
 	Account     *accountPart     // state of an account, as the node has it; nil: none, or unknown
 	Wallet      *walletPart      // nil: one value
 	Chart       template.HTML
-	ChartNote   string // start of the chart, or why there is none
+	ChartNote   string // period of the chart, or the reason if it is missing
 
 	Outputs    []outputRow
 	OutPager   pager

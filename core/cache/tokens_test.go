@@ -119,7 +119,7 @@ func TestHeldOutputsAreReturnedOnce(t *testing.T) {
 	}
 }
 
-// A failure clears what a rollback clears: the marks of blocks that may not be written, and the states of tokens.
+// DropFrom clears the marks of the blocks that may not be written, and the states of tokens, as a rollback does.
 func TestDropFromClearsMarksAndTokens(t *testing.T) {
 	c := New(8<<20, nil)
 	var first [2]model.UtxoPk // of each block
