@@ -38,10 +38,19 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 	})
 }
 
+// ofTransaction matches a request for the outputs of a transaction.
+var ofTransaction = regexp.MustCompile(`^/matches(?:/\*@|\?transaction_id=)([0-9a-f]{64})`)
+
 // crawl requests what answers lead to.
 func (w *world) crawl(t *testing.T, most int, seeds ...string) {
 	t.Helper()
 	request := answertest.HTTP(w, path)
+	spenders := w.naive.spendersWithoutOutputs()
+	for tx := range spenders {
+		if status, body := request("/matches?transaction_id=" + tx); status != http.StatusOK || string(body) != "[]" {
+			t.Errorf("outputs of %s, which has none: %d %.300s", tx, status, body)
+		}
+	}
 	answertest.Crawl{
 		Ask: func(target string) (int, []byte) {
 			status, body := request(target)
@@ -65,7 +74,11 @@ func (w *world) crawl(t *testing.T, most int, seeds ...string) {
 		Plain: []string{"hash", "header_hash"}, Contents: []string{"raw", "schema", "datum", "script", "redeemer"}, Most: most, Store: w.store,
 		Excused: func(target string, _ int, _ []byte) bool {
 			hash, isDatum := strings.CutPrefix(target, "/datums/")
-			return isDatum && w.naive.datums[hash] == "" // no transaction contains it
+			if isDatum {
+				return w.naive.datums[hash] == "" // no transaction contains it
+			}
+			tx := ofTransaction.FindStringSubmatch(target)
+			return tx != nil && spenders[tx[1]] // named by spent_at alone
 		},
 	}.Run(t)
 }

@@ -169,6 +169,20 @@ func (n *naive) add(b *model.Block, place int) error {
 	return nil
 }
 
+// spendersWithoutOutputs returns the ids of transactions that spend an output and have no outputs.
+func (n *naive) spendersWithoutOutputs() map[string]bool {
+	all := map[string]bool{}
+	for _, o := range n.outputs {
+		if o.spent != nil {
+			all[o.by.String()] = true
+		}
+	}
+	for _, o := range n.outputs {
+		delete(all, o.tx.String())
+	}
+	return all
+}
+
 func (o *output) byron() bool { return !address.IsShelley(o.address) }
 
 // credential returns the hash of a credential of the address, in hex; empty: it has none.
