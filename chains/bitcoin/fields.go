@@ -37,8 +37,8 @@ type txFields struct {
 	Weight       int                  `expr:"weight" doc:"weight units (BIP 141)" example:"1341"`
 	InputCount   int                  `expr:"input_count" doc:"number of inputs; a coinbase has one" example:"3"`
 	OutputCount  int                  `expr:"output_count" doc:"number of outputs" example:"3"`
-	Inputs       []*inputFields       `expr:"inputs" doc:"its inputs. Value, script and address of a spent output are not available, since another block has them"`
-	Outputs      []*siblingFields     `expr:"outputs" doc:"all its outputs, for conditions on the others"`
+	Inputs       []*inputFields       `expr:"inputs" doc:"its inputs, the first 1,048,576; their lists have up to 4,194,304 entries in all. Value, script and address of a spent output are not available, since another block has them"`
+	Outputs      []*siblingFields     `expr:"outputs" doc:"its outputs, the first 1,048,576, for conditions on the others"`
 	Inscriptions []*inscriptionFields `expr:"inscriptions" doc:"the inscriptions revealed by the witnesses of its inputs, in order"`
 }
 

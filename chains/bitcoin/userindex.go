@@ -11,6 +11,15 @@ import (
 	"birthmark/model"
 )
 
+// Limits of the lists of one transaction. A block of 4,000,000 weight units has fewer entries, since an output has 9 bytes
+// or more, and a push or witness item has one or more. A transaction of Bitcoin SV has any size, and an entry takes up to
+// 240 bytes of memory.
+const (
+	maxListed    = 1 << 20 // inputs, and outputs
+	maxTxEntries = 1 << 22 // pushes, witness items and keys of the inputs
+	maxKept      = 1 << 16 // entries whose memory the next transaction reuses
+)
+
 // userIndexes makes the values of custom indexes: it fills the fields that their expressions use while the decoder
 // walks over a well-formed block.
 type userIndexes struct {
@@ -71,6 +80,9 @@ func (o *userIndexes) transaction(index int, s block.Span) {
 	t.LockTime = int(binary.LittleEndian.Uint32(o.raw[s.Lock:]))
 	t.InputCount, _ = block.Count(o.raw, s.Body)
 	t.OutputCount, _ = block.Count(o.raw, s.Outputs)
+	if cap(o.inputs)+cap(o.outputs)+cap(o.txLists) > maxKept { // of a huge transaction
+		o.inputs, o.outputs, o.txLists = nil, nil, nil
+	}
 	o.txLists, o.inscriptions = o.txLists[:0], o.inscriptions[:0]
 	o.run.Tx()
 }
@@ -171,10 +183,11 @@ func (o *userIndexes) fillTx(need indexexpr.Set) {
 
 func (o *userIndexes) fillInputs() {
 	t := &o.env.Tx
-	if cap(o.inputs) < t.InputCount {
-		o.inputs = make([]inputFields, t.InputCount)
+	n := min(t.InputCount, maxListed)
+	if cap(o.inputs) < n {
+		o.inputs = make([]inputFields, n)
 	}
-	o.inputs = o.inputs[:t.InputCount]
+	o.inputs = o.inputs[:n]
 	_, at := block.Count(o.raw, o.tx.Body)
 	for i := range o.inputs {
 		in := &o.inputs[i]
@@ -189,7 +202,7 @@ func (o *userIndexes) fillInputs() {
 		in.Sequence = int(binary.LittleEndian.Uint32(o.raw[at:]))
 		at += 4
 		if o.run.Uses(bitInputPushes) || o.run.Uses(bitInputKeys) {
-			in.Pushes, o.txLists = block.Pushes(o.txLists, in.Script)
+			in.Pushes = o.pushes(in.Script)
 		}
 	}
 	wanted := false
@@ -198,27 +211,47 @@ func (o *userIndexes) fillInputs() {
 	}
 	if wanted {
 		o.eachWitness(func(input int, items block.WitnessItems) {
+			if input >= len(o.inputs) {
+				return
+			}
 			in := &o.inputs[input]
-			in.Witness, o.txLists = items.Append(o.txLists)
+			in.Witness = o.listed(items.Append)
 			if in.Revealed = block.Revealed(items); in.Revealed != nil && (o.run.Uses(bitInputRevealedPushes) || o.run.Uses(bitInputKeys)) {
-				in.RevealedPushes, o.txLists = block.Pushes(o.txLists, in.Revealed)
+				in.RevealedPushes = o.pushes(in.Revealed)
 			}
 		})
 	}
 	if o.run.Uses(bitInputKeys) {
 		for i := range o.inputs {
-			o.inputs[i].Keys, o.txLists = keysOfInput(o.txLists, &o.inputs[i])
+			in := &o.inputs[i]
+			in.Keys = o.listed(func(to [][]byte) (keys, grown [][]byte) { return keysOfInput(to, in) })
 		}
 	}
 	t.Inputs = indexexpr.Pointers(o.inputs)
 }
 
+// pushes returns the pushes of a script of an input.
+func (o *userIndexes) pushes(script []byte) [][]byte {
+	return o.listed(func(to [][]byte) (pushes, grown [][]byte) { return block.Pushes(to, script) })
+}
+
+// listed returns the entries that add appends to txLists, without those over maxTxEntries.
+func (o *userIndexes) listed(add func(to [][]byte) (added, grown [][]byte)) (added [][]byte) {
+	room := maxTxEntries - len(o.txLists)
+	if room <= 0 {
+		return nil
+	}
+	added, o.txLists = add(o.txLists)
+	return added[:min(len(added), room)]
+}
+
 func (o *userIndexes) fillOutputs() {
 	t := &o.env.Tx
-	if cap(o.outputs) < t.OutputCount {
-		o.outputs = make([]siblingFields, t.OutputCount)
+	n := min(t.OutputCount, maxListed)
+	if cap(o.outputs) < n {
+		o.outputs = make([]siblingFields, n)
 	}
-	o.outputs, o.siblings = o.outputs[:t.OutputCount], o.siblings[:0]
+	o.outputs, o.siblings = o.outputs[:n], o.siblings[:0]
 	_, at := block.Count(o.raw, o.tx.Outputs)
 	for i := range o.outputs {
 		out := &o.outputs[i]

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
@@ -169,5 +171,46 @@ func TestEverySourceComputesCustomIndexes(t *testing.T) {
 	}
 	if _, err := c.Open(t.Context(), model.SourceOptions{URI: "file://" + t.TempDir(), Indexes: []string{"nobody"}}); err == nil || !strings.Contains(err.Error(), "unknown index") {
 		t.Errorf("an index without a definition: %v", err)
+	}
+}
+
+// The lists of one transaction have a limit of entries, whatever the size of the transaction.
+func TestListsOfAHugeTransactionAreLimited(t *testing.T) {
+	c := define(t, "regtest",
+		model.Definition{Name: "inputs", Value: "string(tx.input_count) + '/' + string(len(tx.inputs))"},
+		model.Definition{Name: "last", Value: "string(len(tx.inputs[255].pushes)) + '/' + string(len(tx.inputs[256].pushes)) + '/' + string(len(tx.inputs[257].script))"},
+	)
+	names := []string{"inputs", "last"}
+	decoders, err := c.decoders(names, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := decoders()
+	for _, want := range []struct {
+		inputs, script int
+		values         []string
+	}{
+		{300, block.MaxEntries, []string{"300/300", "16384/0/16384"}},
+		{maxListed + 5, 0, []string{"1048581/1048576", "0/0/0"}},
+		{300, 20, []string{"300/300", "20/20/20"}},
+	} {
+		tx := wire.NewMsgTx(1)
+		script := bytes.Repeat([]byte{0}, want.script) // pushes without bytes
+		for i := range want.inputs {
+			tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Hash: chainhash.Hash{1}, Index: uint32(i)}, script, nil))
+		}
+		tx.AddTxOut(wire.NewTxOut(1, nil))
+		var raw bytes.Buffer
+		if err := tx.Serialize(&raw); err != nil {
+			t.Fatal(err)
+		}
+		decoded, err := d.Tx(raw.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := shownValues(c, names, &decoded.Outputs[0])
+		if got := append(values["inputs"], values["last"]...); !slices.Equal(got, want.values) {
+			t.Errorf("%d inputs with scripts of %d bytes: %q, expected %q", want.inputs, want.script, got, want.values)
+		}
 	}
 }

@@ -31,7 +31,11 @@ func decodeTx(r *request) answer {
 func decoded(r *request, tx *wire.MsgTx) (*decodedValue, error) {
 	a := &decodedValue{Inscriptions: []envelopeValue{}}
 	for input, in := range tx.TxIn {
-		for n, e := range envelope.Read(leaf(in.Witness), maxDecoded, true) {
+		found := envelope.Read(leaf(in.Witness), maxDecoded, true)
+		if err := hold(r, len(found)*envelopeSize); err != nil {
+			return nil, err
+		}
+		for n, e := range found {
 			payload, err := inscriptionOf(r, &e)
 			if err != nil {
 				return nil, err
@@ -44,6 +48,9 @@ func decoded(r *request, tx *wire.MsgTx) (*decodedValue, error) {
 		scripts[i] = out.PkScript
 	}
 	if stone, given := runes.DecodeGiven(scripts); stone != nil {
+		if err := hold(r, len(stone.Edicts)*edictSize); err != nil {
+			return nil, err
+		}
 		a.Runestone = artifactOf(stone, given)
 	}
 	return a, nil
@@ -175,7 +182,7 @@ func numbersOf(r *request, parts iter.Seq[[]byte]) *numbers {
 	return &items
 }
 
-// inscriptionOf describes an envelope. It holds the memory for the tags: an envelope has room for a million of them.
+// inscriptionOf describes an envelope.
 func inscriptionOf(r *request, e *envelope.Envelope) (*inscriptionValue, error) {
 	a := &inscriptionValue{Parents: []numbers{}, IncompleteField: e.Incomplete}
 	if e.HasBody {
@@ -192,7 +199,7 @@ func inscriptionOf(r *request, e *envelope.Envelope) (*inscriptionValue, error) 
 		a.DuplicateField = a.DuplicateField || again
 		if !again {
 			seen[string(text)] = true
-			if err := meter.Of(r.Context()).Hold(int64(tagSize + len(text))); err != nil {
+			if err := hold(r, tagSize+len(text)); err != nil {
 				return nil, err
 			}
 		}
@@ -202,10 +209,15 @@ func inscriptionOf(r *request, e *envelope.Envelope) (*inscriptionValue, error) 
 		case len(text) > 1:
 			to = nil
 		case tag == envelope.TagParent:
+			if err := hold(r, parentSize); err != nil {
+				return nil, err
+			}
 			a.Parents = append(a.Parents, *numbersOf(r, slices.Values([][]byte{value})))
 			continue
 		case tag == envelope.TagMetadata || tag == envelope.TagProperties: // the values of all fields, one after another
-			*to = numbersOf(r, valuesOf(e, tag))
+			if *to == nil {
+				*to = numbersOf(r, valuesOf(e, tag))
+			}
 			continue
 		}
 		if to != nil && *to == nil { // the first value counts
@@ -217,8 +229,17 @@ func inscriptionOf(r *request, e *envelope.Envelope) (*inscriptionValue, error) 
 	return a, nil
 }
 
-// tagSize is the memory of a tag of the set, in bytes, without its text.
-const tagSize = 48
+// Memory of the parts of an answer in bytes: a transaction of 4 MB has room for 570,000 inscriptions, or a million of one of
+// the others.
+const (
+	envelopeSize = 768 // an inscription, as read and as described
+	tagSize      = 48  // a tag of the set, without its text
+	parentSize   = 256
+	edictSize    = 192
+)
+
+// hold reserves memory of the answer.
+func hold(r *request, bytes int) error { return meter.Of(r.Context()).Hold(int64(bytes)) }
 
 // valuesOf yields the values of the fields with a tag.
 func valuesOf(e *envelope.Envelope, tag byte) iter.Seq[[]byte] {

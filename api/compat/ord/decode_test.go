@@ -1,15 +1,19 @@
 package ord_test
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/ratelimit"
 	"birthmark/chains/bitcoin/runes"
+	"birthmark/core/meter"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -175,4 +179,83 @@ func escape(text string) (to string) {
 		to += "%" + hex.EncodeToString([]byte{b})
 	}
 	return to
+}
+
+// A transaction of nearly 4 MB is decoded within the memory that its answer holds, or refused before it takes more.
+func TestDecodingHoldsItsMemory(t *testing.T) {
+	w := newWorld(t)
+	const size, begin, end = 3_900_000, "\x00\x63\x03ord", "\x68"
+	many := func(part string) string { return strings.Repeat(part, size/len(part)) }
+	var tags strings.Builder
+	for i := range size / 5 {
+		tags.Write([]byte{3, byte(i >> 16), byte(i >> 8), byte(i), 0})
+	}
+	message := append([]byte{0x6a, 0x5d, 0x4e}, binary.LittleEndian.AppendUint32(nil, 3_900_001)...)
+	message = append(message, "\x00"+many("\x01\x00\x01\x00")...) // each edict is of the next block
+	large := map[string]*wire.MsgTx{}
+	for name, script := range map[string]string{
+		"a body":       begin + "\x00" + many("\x4d\x08\x02"+strings.Repeat("z", 520)) + end,
+		"metadata":     begin + many("\x01\x05\x01x") + end,
+		"inscriptions": many(begin + end),
+		"parents":      begin + many("\x01\x03\x00") + end,
+		"tags":         begin + tags.String() + end,
+		"edicts":       "",
+	} {
+		outputs := []*wire.TxOut{out(700, payKeyHash)}
+		if script == "" {
+			outputs = append(outputs, out(0, message))
+		}
+		tx := bitcointest.Spend(w.coin(), 0, outputs...)
+		if script != "" {
+			tx.TxIn[0].Witness = wire.TxWitness{[]byte(script), {}}
+		}
+		w.chain.Mine(tx)
+		large[name] = tx
+	}
+	w.sync()
+	for name, tx := range large {
+		for _, c := range []struct {
+			memory int64
+			status int
+		}{
+			{1 << 30, http.StatusOK},
+			{24 << 20, map[bool]int{true: http.StatusOK, false: http.StatusBadRequest}[name == "a body" || name == "metadata" || name == "inscriptions"]},
+		} {
+			o := ratelimit.Defaults()
+			o.Timeout, o.Rate.PerSecond = 0, 0 // the memory counts, on a slow machine too
+			o.Memory = meter.NewBudget(c.memory)
+			r := httptest.NewRequest(http.MethodGet, "/ord/decode/"+tx.TxHash().String(), nil)
+			r.Header.Set("Accept", "application/json")
+			r.RemoteAddr = "192.0.2.1:1"
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			counted := &counter{ResponseRecorder: httptest.NewRecorder()}
+			ratelimit.New(o, w).ServeHTTP(counted, r)
+			runtime.ReadMemStats(&after)
+			allocated := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%s, %d MiB: %d, %d bytes, %d MiB allocated", name, c.memory>>20, counted.Code, counted.n, allocated>>20)
+			if c.status != http.StatusOK && allocated > 96<<20 {
+				t.Errorf("%s, %d bytes: %d bytes are allocated before the answer is refused", name, c.memory, allocated)
+			}
+			if used := o.Memory.Used(); used != 0 {
+				t.Errorf("%s: %d bytes are held after the answer", name, used)
+			}
+			if counted.Code != c.status {
+				t.Errorf("%s, %d bytes: %d %.300s", name, c.memory, counted.Code, counted.Body)
+			}
+		}
+	}
+}
+
+// counter counts the bytes of an answer and keeps the first part of it.
+type counter struct {
+	*httptest.ResponseRecorder
+	n int
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	if c.n += len(b); c.n < 1<<20 {
+		return c.ResponseRecorder.Write(b)
+	}
+	return len(b), nil
 }
