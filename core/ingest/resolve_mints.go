@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 
 	"birthmark/core/ledger"
@@ -138,12 +137,16 @@ func (v *resolver) assetDeltas() error {
 		return err
 	}
 	v.stored = stored
-	var buf []schema.AssetEntry
+	var (
+		buf     []schema.AssetEntry
+		balance assetBalance
+	)
 	for ti := range batch.Txs {
 		t := &batch.Txs[ti]
 		var b *assetBalance
 		if v.isBalanced(t) {
-			b = newAssetBalance(t)
+			b = &balance
+			b.begin(t)
 		}
 		for i, s := range batch.spends[t.spends : t.spends+len(t.Inputs)] {
 			if !v.mayHold(s.Utxo) {
@@ -221,50 +224,74 @@ func (v *resolver) pendingWith(pk model.UtxoPk) *Batch {
 	return nil
 }
 
-// assetBalance balances the amounts of each asset in inputs and mints against outputs. A nil assetBalance accepts
-// everything.
+// assetBalance balances the amounts of each asset in inputs and mints of a transaction against its outputs. A nil
+// assetBalance accepts everything.
 type assetBalance struct {
 	t      *BatchTx
-	minted map[model.AssetBirthPk]int // index in the transaction's mints
-	left   map[model.AssetBirthPk]*big.Int
-	order  []model.AssetBirthPk // order of first occurrence
+	assets []balancedAsset            // in the order of first occurrence, mints first
+	at     map[model.AssetBirthPk]int // positions in assets, if there are more than fewAssets
 	twice  error
 }
 
-func newAssetBalance(t *BatchTx) *assetBalance {
-	b := &assetBalance{t: t, minted: make(map[model.AssetBirthPk]int, len(t.mints)), left: map[model.AssetBirthPk]*big.Int{}}
-	for i, m := range t.mints {
-		if _, twice := b.minted[m.birth]; twice {
-			b.twice = fmt.Errorf("mints the asset born at %v twice", m.birth)
-		}
-		b.minted[m.birth] = i
-		n := b.of(m.birth)
-		n.Add(n, m.amount)
-	}
-	return b
+// balancedAsset is an asset of a transaction.
+type balancedAsset struct {
+	birth model.AssetBirthPk
+	mint  int               // position in the transaction's mints, plus 1; 0: none
+	left  schema.HeldChange // inputs minus outputs
 }
 
-func (b *assetBalance) of(birth model.AssetBirthPk) *big.Int {
-	n, ok := b.left[birth]
-	if !ok {
-		n = new(big.Int)
-		b.left[birth], b.order = n, append(b.order, birth)
+// fewAssets is the number of assets that are searched one by one.
+const fewAssets = 16
+
+// begin begins a transaction.
+func (b *assetBalance) begin(t *BatchTx) {
+	b.t, b.assets, b.twice = t, b.assets[:0], nil
+	if len(b.at) > 0 {
+		clear(b.at)
 	}
-	return n
+	for i, m := range t.mints {
+		a := b.of(m.birth)
+		if a.mint > 0 {
+			b.twice = fmt.Errorf("mints the asset born at %v twice", m.birth)
+		}
+		a.mint = i + 1
+	}
+}
+
+// of returns an asset, valid until the next call.
+func (b *assetBalance) of(birth model.AssetBirthPk) *balancedAsset {
+	if len(b.assets) <= fewAssets {
+		for i := range b.assets {
+			if b.assets[i].birth == birth {
+				return &b.assets[i]
+			}
+		}
+	} else if i, known := b.at[birth]; known {
+		return &b.assets[i]
+	}
+	b.assets = append(b.assets, balancedAsset{birth: birth})
+	switch n := len(b.assets); {
+	case n > fewAssets+1:
+		b.at[birth] = n - 1
+	case n > fewAssets:
+		if b.at == nil {
+			b.at = map[model.AssetBirthPk]int{}
+		}
+		for i := range b.assets {
+			b.at[b.assets[i].birth] = i
+		}
+	}
+	return &b.assets[len(b.assets)-1]
 }
 
 // add counts the entries of an input (sign 1) or of an output (sign -1).
-func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
+func (b *assetBalance) add(entries []schema.AssetEntry, sign int64) {
 	if b == nil {
 		return
 	}
 	for _, e := range entries {
-		n, amount := b.of(e.Birth), e.Amount.Big()
-		if sign > 0 {
-			n.Add(n, amount)
-		} else {
-			n.Sub(n, amount)
-		}
+		a := b.of(e.Birth)
+		a.left = a.left.Add(schema.HeldChangeOf(e.Amount, sign))
 	}
 }
 
@@ -278,19 +305,25 @@ func (b *assetBalance) finish(impliedBurns, impliedMints bool) error {
 		return b.twice
 	}
 	t := b.t
-	for _, birth := range b.order {
-		n := b.left[birth]
-		i, stated := b.minted[birth]
+	for i := range b.assets {
+		a := &b.assets[i]
+		if a.mint == 0 && a.left.IsZero() {
+			continue
+		}
+		n := a.left.Big()
+		if a.mint > 0 {
+			n.Add(n, t.mints[a.mint-1].amount)
+		}
 		switch {
 		case n.Sign() < 0 && !impliedMints:
-			return fmt.Errorf("creates %v of the asset born at %v without a mint", n.Neg(n), birth)
+			return fmt.Errorf("creates %v of the asset born at %v without a mint", n.Neg(n), a.birth)
 		case n.Sign() == 0:
 		case n.Sign() > 0 && !impliedBurns:
-			return fmt.Errorf("loses %v of the asset born at %v without a burn", n, birth)
-		case stated:
-			t.mints[i].amount = n.Sub(t.mints[i].amount, n)
+			return fmt.Errorf("loses %v of the asset born at %v without a burn", n, a.birth)
+		case a.mint > 0:
+			t.mints[a.mint-1].amount = n.Sub(t.mints[a.mint-1].amount, n)
 		default:
-			t.mints = append(t.mints, mint{birth: birth, amount: n.Neg(n)})
+			t.mints = append(t.mints, mint{birth: a.birth, amount: n.Neg(n)})
 		}
 	}
 	t.mints = slices.DeleteFunc(t.mints, func(m mint) bool { return m.amount.Sign() == 0 })

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"sync"
@@ -150,10 +151,26 @@ func (d *AssetDeltas) order() []entryKey {
 		keys[i] = entryKey{uint64(e.asset), uint64(e.holder), uint32(i), e.index}
 	}
 	r := radix[entryKey]{keys, make([]entryKey, len(keys))}
-	r.sort(8, func(k *entryKey) uint64 { return k.holder })
 	r.sort(2, func(k *entryKey) uint64 { return uint64(k.index) })
 	r.sort(8, func(k *entryKey) uint64 { return k.asset })
+	for from, to := 0, 0; from < len(keys); from = to {
+		for to = from + 1; to < len(keys) && r.keys[to].asset == r.keys[from].asset && r.keys[to].index == r.keys[from].index; to++ {
+		}
+		sortHolders(r.keys[from:to], r.other[from:to])
+	}
 	return r.keys
+}
+
+// sortHolders sorts the keys of one asset by holder. other has the same length.
+func sortHolders(keys, other []entryKey) {
+	const fewKeys = 256 // are sorted faster by comparison
+	if len(keys) <= fewKeys {
+		slices.SortFunc(keys, func(a, b entryKey) int { return cmp.Or(cmp.Compare(a.holder, b.holder), cmp.Compare(a.at, b.at)) })
+		return
+	}
+	r := radix[entryKey]{keys, other}
+	r.sort(8, func(k *entryKey) uint64 { return k.holder })
+	copy(keys, r.keys) // they can be in other
 }
 
 // sum adds up the deltas in the order of the rows.
@@ -299,7 +316,7 @@ func (a *Applier) assets(d *AssetDeltas) error {
 // change adds: 1, 0 or -1.
 func (a *Applier) holdings(f storage.Family, changes []holdingDelta, key func([]byte, schema.HoldingKey) []byte,
 	counted func(d *holdingDelta, rows int)) error {
-	changes = slices.DeleteFunc(changes, func(d holdingDelta) bool { return d.amount == schema.HeldChange{} })
+	changes = slices.DeleteFunc(changes, func(d holdingDelta) bool { return d.amount.IsZero() })
 	return update(a, f, changes,
 		func(b []byte, d *holdingDelta) ([]byte, bool) {
 			return key(b, d.HoldingKey), d.Asset.Utxo >= a.NewFrom || d.Holder.Utxo >= a.NewFrom

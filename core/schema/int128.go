@@ -112,6 +112,9 @@ func (c HeldChange) Add(d HeldChange) HeldChange {
 	return sum
 }
 
+// IsZero reports whether nothing changes.
+func (c HeldChange) IsZero() bool { return c == HeldChange{} }
+
 // Big returns the change as an integer of any size.
 func (c HeldChange) Big() *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(c.over), 8*int128Size)
