@@ -58,6 +58,14 @@ func (w Int128) appendTo(b []byte) []byte {
 	return append(b, all[i:]...)
 }
 
+// size returns the bytes that appendTo appends.
+func (w Int128) size() int {
+	if w.Hi != 0 {
+		return 8 + (bits.Len64(uint64(w.Hi))+7)/8
+	}
+	return (bits.Len64(w.Lo) + 7) / 8
+}
+
 func ParseInt128(b []byte) (Int128, error) {
 	n, err := parseUint128(b)
 	if int64(n.Hi) < 0 {

@@ -96,8 +96,11 @@ func ReceivedLess(b []byte, amount Int128) bool {
 		}
 		b = b[n:]
 	}
-	if len(b) == 0 || len(b)-1 < int(b[0]) {
+	if len(b) == 0 || len(b)-1 < int(b[0]) || b[0] > 0 && b[1] == 0 {
 		return false
+	}
+	if size := amount.size(); !amount.Negative() && int(b[0]) != size {
+		return int(b[0]) < size
 	}
 	received, err := ParseInt128(b[1 : 1+b[0]])
 	return err == nil && received.Cmp(amount) < 0
