@@ -30,8 +30,7 @@ func (o *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occ
 // AssetDeltas are the changes that added or removed blocks make to the holdings and totals of assets. They are
 // collected for a whole write and summed at its end, so that movements back and forth cost no rows.
 type AssetDeltas struct {
-	outputs []*deltaChunk // all but the last one are full
-	count   int           // of the deltas in outputs
+	outputs chunks[entryDelta]
 	mints   []mintDelta
 	births  []birthDelta
 }
@@ -50,10 +49,7 @@ func (e *entryDelta) assetBirth() model.AssetBirthPk {
 	return model.AssetBirthPk{Utxo: e.asset, Index: e.index}
 }
 
-// deltaChunk has deltas in the order in which they were added. A batch of a busy chain has 100,000.
-type deltaChunk [1024]entryDelta
-
-var deltaChunks = sync.Pool{New: func() any { return new(deltaChunk) }}
+var entryChunks = sync.Pool{New: func() any { return new([chunkSize]entryDelta) }}
 
 // mintDelta is the mints and burns of an asset by an added (1) or removed (-1) transaction: stated, or otherwise token.
 type mintDelta struct {
@@ -73,29 +69,15 @@ type birthDelta struct {
 // spendable, -1 if it no longer is.
 func (d *AssetDeltas) AddOutput(at model.UtxoPk, o *OutputAssets, outputs, unspent int8) {
 	for i := range o.Entries {
-		e, place := &o.Entries[i], d.count%len(deltaChunk{})
-		if place == 0 {
-			d.outputs = append(d.outputs, deltaChunks.Get().(*deltaChunk))
-		}
-		d.outputs[len(d.outputs)-1][place] = entryDelta{
+		e := &o.Entries[i]
+		*d.outputs.add(&entryChunks) = entryDelta{
 			e.Birth.Utxo, o.Holder.Utxo, at, e.Amount, e.Birth.Index, outputs, unspent, o.HasHolder,
 		}
-		d.count++
 	}
 }
 
 // DropOutputs removes what AddOutput added.
-func (d *AssetDeltas) DropOutputs() {
-	for _, c := range d.outputs {
-		deltaChunks.Put(c)
-	}
-	d.outputs, d.count = nil, 0
-}
-
-// output returns delta i.
-func (d *AssetDeltas) output(i int) *entryDelta {
-	return &d.outputs[i/len(deltaChunk{})][i%len(deltaChunk{})]
-}
+func (d *AssetDeltas) DropOutputs() { d.outputs.drop(&entryChunks) }
 
 // AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
 func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign int64) {
@@ -145,9 +127,9 @@ type entryKey struct {
 
 // order returns the deltas in the order of assets, then of holders. Those of the entries of one output remain together.
 func (d *AssetDeltas) order() []entryKey {
-	keys := make([]entryKey, d.count)
+	keys := make([]entryKey, d.outputs.n)
 	for i := range keys {
-		e := d.output(i)
+		e := d.outputs.at(i)
 		keys[i] = entryKey{uint64(e.asset), uint64(e.holder), uint32(i), e.index}
 	}
 	r := radix[entryKey]{keys, make([]entryKey, len(keys))}
@@ -176,10 +158,10 @@ func sortHolders(keys, other []entryKey) {
 // sum adds up the deltas in the order of the rows.
 func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 	order := d.order()
-	holdings = make([]holdingDelta, 0, d.count)
+	holdings = make([]holdingDelta, 0, d.outputs.n)
 	var last *entryDelta
 	for _, k := range order {
-		e := d.output(int(k.at))
+		e := d.outputs.at(int(k.at))
 		if last == nil || last.asset != e.asset || last.index != e.index {
 			totals, last = append(totals, totalsDelta{asset: e.assetBirth()}), nil
 		}

@@ -35,11 +35,8 @@ func (a *Applier) addIndex(d *Deltas) error {
 			accounts = nil
 		}
 	}
-	held := d.assets[:0]
-	for _, h := range d.assets {
-		held = addHolding(held, h)
-	}
-	d.assets = nil
+	held := d.held
+	d.held = nil
 	key := func(b []byte, h schema.HoldingKey) []byte { return schema.AppendHeldKey(b, d.Index, h.Holder, h.Asset) }
 	return a.holdings(d.Index.Family(schema.IndexHeld), held, key, func(*holdingDelta, int) {})
 }

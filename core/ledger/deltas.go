@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -15,8 +16,11 @@ type Deltas struct {
 	Features schema.Features // the families to write
 	Sign     int64           // 1: blocks are added, -1: they are removed
 	Outputs  []OutputDelta
-	assets   []holdingDelta
+	assets   chunks[holdingDelta]
+	held     []holdingDelta // the sums of assets, after Sort
 }
+
+var holdingChunks = sync.Pool{New: func() any { return new([chunkSize]holdingDelta) }}
 
 // OutputDelta is an output of a value that a transaction creates or spends.
 type OutputDelta struct {
@@ -63,12 +67,12 @@ func (d *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sig
 	}
 	for _, e := range entries {
 		key := schema.HoldingKey{Asset: e.Birth, Holder: birth}
-		d.assets = append(d.assets, holdingDelta{key, schema.HeldChangeOf(e.Amount, sign*d.Sign)})
+		*d.assets.add(&holdingChunks) = holdingDelta{key, schema.HeldChangeOf(e.Amount, sign*d.Sign)}
 	}
 }
 
-// Sort sorts the deltas in the order of the rows: by value, then by transaction, spends before outputs. They were added
-// by transaction.
+// Sort sorts the outputs in the order of the rows: by value, then by transaction, spends before outputs. They were added by
+// transaction. It sums the assets, too.
 func (d *Deltas) Sort() {
 	if d.Sign < 0 {
 		slices.SortFunc(d.Outputs, func(a, b OutputDelta) int {
@@ -82,12 +86,27 @@ func (d *Deltas) Sort() {
 		})
 	}
 	d.Outputs = sortedByBirth(d.Outputs)
-	slices.SortFunc(d.assets, func(a, b holdingDelta) int {
-		return cmp.Or(schema.CompareBirths(a.Holder, b.Holder), schema.CompareAssetBirths(a.Asset, b.Asset))
-	})
+	d.sumAssets()
 }
 
-// birthKey is the sort key of a delta, 16 bytes instead of the 48 of a delta.
+// sumAssets adds up the changes of assets in the order of values, then of assets.
+func (d *Deltas) sumAssets() {
+	keys := orderOfBirths(d.assets.n, func(i int) model.BirthPk { return d.assets.at(i).Holder })
+	d.held = make([]holdingDelta, 0, len(keys))
+	for from, to := 0, 0; from < len(keys); from = to {
+		for to = from + 1; to < len(keys) && keys[to].birth == keys[from].birth && keys[to].ordinal == keys[from].ordinal; to++ {
+		}
+		slices.SortFunc(keys[from:to], func(a, b birthKey) int {
+			return schema.CompareAssetBirths(d.assets.at(int(a.at)).Asset, d.assets.at(int(b.at)).Asset)
+		})
+		for _, k := range keys[from:to] {
+			d.held = addHolding(d.held, *d.assets.at(int(k.at)))
+		}
+	}
+	d.assets.drop(&holdingChunks)
+}
+
+// birthKey is the sort key of a delta, 16 bytes instead of the 48 or more of a delta.
 type birthKey struct {
 	birth   uint64
 	at      uint32
@@ -96,18 +115,24 @@ type birthKey struct {
 
 // sortedByBirth returns deltas in the order of births, stable.
 func sortedByBirth(deltas []OutputDelta) []OutputDelta {
-	keys := make([]birthKey, len(deltas))
-	for i := range deltas {
-		keys[i] = birthKey{uint64(deltas[i].birth.Utxo), uint32(i), deltas[i].birth.Ordinal}
-	}
-	r := radix[birthKey]{keys, make([]birthKey, len(deltas))}
-	r.sort(2, func(k *birthKey) uint64 { return uint64(k.ordinal) })
-	r.sort(8, func(k *birthKey) uint64 { return k.birth })
 	sorted := make([]OutputDelta, len(deltas))
-	for i := range r.keys {
-		sorted[i] = deltas[r.keys[i].at]
+	for i, k := range orderOfBirths(len(deltas), func(i int) model.BirthPk { return deltas[i].birth }) {
+		sorted[i] = deltas[k.at]
 	}
 	return sorted
+}
+
+// orderOfBirths returns the keys of n deltas in the order of births, stable.
+func orderOfBirths(n int, birth func(i int) model.BirthPk) []birthKey {
+	keys := make([]birthKey, n)
+	for i := range keys {
+		b := birth(i)
+		keys[i] = birthKey{uint64(b.Utxo), uint32(i), b.Ordinal}
+	}
+	r := radix[birthKey]{keys, make([]birthKey, n)}
+	r.sort(2, func(k *birthKey) uint64 { return uint64(k.ordinal) })
+	r.sort(8, func(k *birthKey) uint64 { return k.birth })
+	return r.keys
 }
 
 // radix sorts keys, stable, a byte at a time. other has the same length.
