@@ -59,6 +59,9 @@ type TokenTx struct {
 	// has A*D entries, which can be much more than its bytes. Derive then returns [*TooManyEntries].
 	Most int
 
+	// Memory is memory of the rules, which they use again for the next transaction; nil at first. It holds no state.
+	Memory any
+
 	// Results. The slices are empty before Derive and can be reused after it.
 	Held     []TokenOutput
 	Births   []TokenBirth

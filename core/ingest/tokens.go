@@ -55,8 +55,11 @@ type tokens struct {
 	tx    model.TokenTx
 	now   tokenState
 	spent []model.TokenAmount // of all inputs of tx
-	made  []derived           // unused memory of results, and of their entries
+	made  []derived           // unused memory of results, and of their entries and supplies
 	room  []schema.AssetEntry
+
+	supplies []model.TokenSupply
+
 	state map[model.AssetBirthPk]storedToken
 	names map[string][]byte           // encoded births; nil: none
 	meta  [][]byte                    // the rows of the tip and of the totals; nil: not read yet
@@ -181,7 +184,7 @@ func (d *tokens) begin(t *BatchTx) {
 	if d.tx.Tx == t.Tx {
 		return
 	}
-	d.tx = model.TokenTx{Tx: t.Tx, Pk: t.pk, Block: t.block, Spent: d.tx.Spent[:0],
+	d.tx = model.TokenTx{Tx: t.Tx, Pk: t.pk, Block: t.block, Spent: d.tx.Spent[:0], Memory: d.tx.Memory,
 		Held: d.tx.Held[:0], Births: d.tx.Births[:0], Supplies: d.tx.Supplies[:0]}
 	for _, s := range d.v.batch.spends[t.spends : t.spends+len(t.Inputs)] {
 		d.tx.Spent = append(d.tx.Spent, model.TokenInput{Utxo: s.Utxo, Value: s.Value})
@@ -189,17 +192,22 @@ func (d *tokens) begin(t *BatchTx) {
 	d.spent = d.spent[:0]
 }
 
-// result returns memory for what is derived for a transaction, with room for n entries.
-func (d *tokens) result(n int) (*derived, []schema.AssetEntry) {
-	if len(d.made) == 0 {
-		d.made = make([]derived, 256)
+// result returns memory for what is derived for a transaction, with room for numbers of entries and supplies.
+func (d *tokens) result(entries, supplies int) (*derived, []schema.AssetEntry) {
+	of := &taken(&d.made, 1, 256)[:1][0]
+	of.outputs, of.supplies = of.output[:0], taken(&d.supplies, supplies, 256)
+	return of, taken(&d.room, entries, 1024)
+}
+
+// taken takes the memory of n items, which has no items yet, from unused memory. If there is too little, it allocates
+// that of several transactions.
+func taken[T any](unused *[]T, n, several int) []T {
+	if len(*unused) < n {
+		*unused = make([]T, max(n, several))
 	}
-	if len(d.room) < n {
-		d.room = make([]schema.AssetEntry, max(n, 1024))
-	}
-	of, room := &d.made[0], d.room[:0:n]
-	d.made, d.room = d.made[1:], d.room[n:]
-	return of, room
+	memory := (*unused)[:0:n]
+	*unused = (*unused)[n:]
+	return memory
 }
 
 // derive applies the rules to a transaction whose spent assets were added.
@@ -212,11 +220,12 @@ func (d *tokens) derive(t *BatchTx) error {
 	d.now = tokenState{d, t.pk}
 	err := d.rules.Derive(&d.tx, &d.now)
 	entries := len(d.tx.Held)
-	if tooMany := (*model.TooManyEntries)(nil); errors.As(err, &tooMany) {
-		entries, err = max(tooMany.Entries, d.tx.Most+1), nil
-	}
 	if err != nil {
-		return err
+		tooMany := (*model.TooManyEntries)(nil)
+		if !errors.As(err, &tooMany) {
+			return err
+		}
+		entries = max(tooMany.Entries, d.tx.Most+1)
 	}
 	if err := d.counted.add(d.v.batch, entries); err != nil {
 		return fmt.Errorf("%s: %w", describe(d.v.Chain, t), err)
@@ -224,8 +233,8 @@ func (d *tokens) derive(t *BatchTx) error {
 	if len(d.tx.Held)+len(d.tx.Births)+len(d.tx.Supplies) == 0 {
 		return nil
 	}
-	of, room := d.result(len(d.tx.Held))
-	t.derived, of.outputs = of, of.output[:0]
+	of, room := d.result(len(d.tx.Held), len(d.tx.Supplies))
+	t.derived = of
 	if len(d.tx.Births) > 0 {
 		of.births = slices.Clone(d.tx.Births)
 	}

@@ -30,9 +30,10 @@ func (o *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occ
 // AssetDeltas are the changes that added or removed blocks make to the holdings and totals of assets. They are
 // collected for a whole write and summed at its end, so that movements back and forth cost no rows.
 type AssetDeltas struct {
-	outputs chunks[entryDelta]
-	mints   []mintDelta
-	births  []birthDelta
+	outputs    chunks[entryDelta]
+	mints      []mintDelta
+	tokenMints []*model.TokenSupply // of added transactions
+	births     []birthDelta
 }
 
 // entryDelta is an asset entry of an output that is created or removed, spent or unspent again.
@@ -51,11 +52,10 @@ func (e *entryDelta) assetBirth() model.AssetBirthPk {
 
 var entryChunks = sync.Pool{New: func() any { return new([chunkSize]entryDelta) }}
 
-// mintDelta is the mints and burns of an asset by an added (1) or removed (-1) transaction: stated, or otherwise token.
+// mintDelta is the mints and burns of an asset by an added (1) or removed (-1) transaction.
 type mintDelta struct {
 	asset  model.AssetBirthPk
-	stated schema.Supply
-	token  *model.TokenSupply
+	supply schema.Supply
 	sign   int64
 }
 
@@ -81,12 +81,12 @@ func (d *AssetDeltas) DropOutputs() { d.outputs.drop(&entryChunks) }
 
 // AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
 func (d *AssetDeltas) AddMint(asset model.AssetBirthPk, s schema.Supply, sign int64) {
-	d.mints = append(d.mints, mintDelta{asset, s, nil, sign})
+	d.mints = append(d.mints, mintDelta{asset, s, sign})
 }
 
 // AddTokenMint adds the mints and burns of a derived asset by an added transaction. s must not be changed.
 func (d *AssetDeltas) AddTokenMint(s *model.TokenSupply) {
-	d.mints = append(d.mints, mintDelta{asset: s.Asset, token: s, sign: 1})
+	d.tokenMints = append(d.tokenMints, s)
 }
 
 // AddBirth adds the birth of a derived asset that is added (1) or removed (-1). Unlike other assets it has totals before
@@ -185,11 +185,10 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 	}
 	for i := range d.mints {
 		m := &d.mints[i]
-		if t := of(m.asset); m.token != nil {
-			t.addToken(m.token, m.sign)
-		} else {
-			t.addStated(&m.stated, m.sign)
-		}
+		of(m.asset).add(&m.supply, m.sign)
+	}
+	for _, s := range d.tokenMints {
+		of(s.Asset).addToken(s)
 	}
 	for _, b := range d.births {
 		of(b.asset).born += b.sign
@@ -197,18 +196,18 @@ func (d *AssetDeltas) sum() (totals []totalsDelta, holdings []holdingDelta) {
 	return totals, holdings
 }
 
-func (t *totalsDelta) addToken(s *model.TokenSupply, sign int64) {
+func (t *totalsDelta) addToken(s *model.TokenSupply) {
 	if s.Mints {
-		t.Mints += uint64(sign)
-		t.minted = t.minted.Add(schema.HeldChangeOf(s.Minted, sign))
+		t.Mints++
+		t.minted = t.minted.Add(schema.HeldChangeOf(s.Minted, 1))
 	}
 	if !s.Burned.IsZero() {
-		t.Burns += uint64(sign)
-		t.burned = t.burned.Add(schema.HeldChangeOf(s.Burned, sign))
+		t.Burns++
+		t.burned = t.burned.Add(schema.HeldChangeOf(s.Burned, 1))
 	}
 }
 
-func (t *totalsDelta) addStated(s *schema.Supply, sign int64) {
+func (t *totalsDelta) add(s *schema.Supply, sign int64) {
 	times := big.NewInt(sign)
 	if s.Mints {
 		t.Mints += uint64(sign)
@@ -232,8 +231,11 @@ func (d *AssetDeltas) others(totals []totalsDelta) []totalsDelta {
 			totals = append(totals, totalsDelta{asset: asset})
 		}
 	}
-	for _, m := range d.mints {
-		add(m.asset)
+	for i := range d.mints {
+		add(d.mints[i].asset)
+	}
+	for _, s := range d.tokenMints {
+		add(s.Asset)
 	}
 	for _, b := range d.births {
 		add(b.asset)

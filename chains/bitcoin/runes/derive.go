@@ -29,7 +29,12 @@ func (r *Rules) Derive(t *model.TokenTx, s model.TokenState) error {
 	if t.Pk.Height() < r.first {
 		m = nil // no runes exist but the one from the beginning, which nobody can hold
 	}
-	d := derivation{Rules: r, TokenTx: t, state: s, message: m}
+	d, ok := t.Memory.(*derivation)
+	if !ok {
+		d = new(derivation)
+		t.Memory = d
+	}
+	*d = derivation{Rules: r, TokenTx: t, state: s, message: m, balances: d.balances[:0]}
 	if err := d.collect(); err != nil {
 		return err
 	}
@@ -62,8 +67,7 @@ type derivation struct {
 	state   model.TokenState
 	message *Message // nil: none
 
-	balances     []balance  // in the order of assets
-	few          [2]balance // memory of balances, as long as that suffices
+	balances     []balance // in the order of assets
 	created      *model.AssetBirthPk
 	destinations []uint32 // outputs that are not OP_RETURN; nil: not yet known
 	full         bool     // Held has more than Most entries
@@ -91,12 +95,10 @@ func (d *derivation) collect() error {
 	for i := range d.Spent {
 		n += len(d.Spent[i].Assets)
 	}
-	if d.balances = d.few[:0]; n == 0 {
+	if n == 0 {
 		return nil
 	}
-	if n >= len(d.few) {
-		d.balances = make([]balance, 0, n+1)
-	}
+	d.balances = slices.Grow(d.balances, n+1) // a mint or an etching adds one
 	for i := range d.Spent {
 		for _, a := range d.Spent[i].Assets {
 			d.balances = append(d.balances, balance{asset: a.Asset, left: a.Amount})
