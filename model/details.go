@@ -97,6 +97,8 @@ type Certificate struct {
 	Margin        string   `json:"margin,omitempty"` // a fraction: 1/20
 	RewardAddress string   `json:"reward_address,omitempty"`
 	Owners        []string `json:"owners,omitempty"` // stake addresses
+	URL           string   `json:"url,omitempty"`    // of a document about a pool, a DRep or a resignation
+	Hash          string   `json:"hash,omitempty"`   // of the document
 	Raw           string   `json:"raw"`
 }
 
@@ -122,7 +124,35 @@ type Proposal struct {
 	Withdrawals   []Withdrawal `json:"withdrawals,omitempty"`    // from the treasury
 	URL           string       `json:"url,omitempty"`            // of the document that explains it
 	Hash          string       `json:"hash,omitempty"`           // of the document
-	Raw           string       `json:"raw"`
+
+	Previous     string            `json:"previous,omitempty"`     // action of the same purpose that it follows (CIP-129)
+	Parameters   []ParameterChange `json:"parameters,omitempty"`   // of the protocol
+	Version      string            `json:"version,omitempty"`      // of the protocol, after a hard fork: 11.0
+	Removed      []string          `json:"removed,omitempty"`      // members of the committee
+	Added        []CommitteeTerm   `json:"added,omitempty"`        // members of the committee
+	Quorum       string            `json:"quorum,omitempty"`       // of the committee: 2/3
+	Constitution *Constitution     `json:"constitution,omitempty"` // the new one
+
+	Raw string `json:"raw"`
+}
+
+// ParameterChange is the new value of a protocol parameter.
+type ParameterChange struct {
+	Name  string `json:"name"`  // that of Blockfrost; unknown_99 for the key 99 of a later era
+	Value string `json:"value"` // a number, a ratio such as 1/100, or the languages of cost models; CBOR in hex if unknown
+}
+
+// CommitteeTerm is a member of the committee.
+type CommitteeTerm struct {
+	Member  string `json:"member"`        // cold credential (CIP-129)
+	Expires uint64 `json:"expires_epoch"` // last epoch of the term
+}
+
+// Constitution is a document, and the script that checks proposals.
+type Constitution struct {
+	URL    string `json:"url"`
+	Hash   string `json:"hash"` // of the document
+	Script string `json:"script_hash,omitempty"`
 }
 
 // Redeemer is the argument of a script and the limits of its execution.

@@ -152,6 +152,9 @@ var schemaDocs = map[string]string{
 	"ScriptDetails":       "A script.",
 	"Vote":                "A vote on a governance action (Cardano).",
 	"Proposal":            "A proposed governance action (Cardano).",
+	"ParameterChange":     "A protocol parameter that a governance action sets (Cardano).",
+	"CommitteeTerm":       "A new member of the committee (Cardano).",
+	"Constitution":        "A new constitution (Cardano).",
 	"Withdrawal":          "An amount of rewards that a transaction spends (Cardano).",
 	"Values":              "A page of the values of an index.",
 }

@@ -10,6 +10,7 @@ import (
 
 	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/blinklabs-io/gouroboros/ledger/common"
+	"github.com/blinklabs-io/gouroboros/ledger/conway"
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/cardano/address"
@@ -62,6 +63,11 @@ func bodyLines(t *testing.T, d *model.TxDescription, raw []byte, seen map[string
 			t.Errorf("proposal %d is described as %+v", i, a)
 		}
 		line("proposal", p.Kind, p.Deposit, fmt.Sprintf("%x", p.Return), len(p.Withdrawals), a.URL, a.Hash)
+		constitution := ""
+		if a.Constitution != nil {
+			constitution = a.Constitution.URL
+		}
+		line("contents", a.Previous, a.Version, len(a.Parameters) > 0, len(a.Removed), len(a.Added), a.Quorum, constitution)
 	}
 	slices.Sort(lines)
 	return lines
@@ -108,6 +114,23 @@ func theirBodyLines(t *testing.T, network address.Network, theirs gouroboros.Tra
 			t.Fatal(err)
 		}
 		line("proposal", action.FieldByName("Type").Uint(), p.Deposit(), fmt.Sprintf("%x", raw), withdrawals, p.Anchor().Url, fmt.Sprintf("%x", p.Anchor().DataHash))
+		previous := ""
+		if f := action.FieldByName("ActionId"); f.IsValid() && !f.IsNil() {
+			id := f.Interface().(*common.GovActionId)
+			previous = address.FormatAction(id.TransactionId[:], uint64(id.GovActionIdx))
+		}
+		version, removed, added, quorum, constitution, changes := "", 0, 0, "", "", false
+		switch a := p.GovAction().(type) {
+		case *common.HardForkInitiationGovAction:
+			version = fmt.Sprintf("%d.%d", a.ProtocolVersion.Major, a.ProtocolVersion.Minor)
+		case *common.UpdateCommitteeGovAction:
+			removed, added, quorum = len(a.Credentials), len(a.CredEpochs), a.Quorum.RatString()
+		case *common.NewConstitutionGovAction:
+			constitution = a.Constitution.Anchor.Url
+		case *conway.ConwayParameterChangeGovAction:
+			changes = true
+		}
+		line("contents", previous, version, changes, removed, added, quorum, constitution)
 	}
 	slices.Sort(lines)
 	return lines

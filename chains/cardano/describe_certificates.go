@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/body"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -14,13 +15,13 @@ import (
 
 // certificateForms are the certificates by number (rule certificate of the ledger's CDDL). A letter is a field: s stake
 // credential, p pool, e epoch, d deposit, r vote delegation, D credential of a DRep, c and h of the committee (cold, hot),
-// P parameters of a pool; * is the rest, which is not decoded.
+// P parameters of a pool, a the document that the last field refers to; * is the rest, which is not decoded.
 var certificateForms = [...]struct{ name, fields string }{
-	{"stake_registration", "s"}, {"stake_deregistration", "s"}, {"stake_delegation", "sp"}, {"pool_registration", "P"},
+	{"stake_registration", "s"}, {"stake_deregistration", "s"}, {"stake_delegation", "sp"}, {"pool_registration", "Pa"},
 	{"pool_retirement", "pe"}, {"genesis_key_delegation", "*"}, {"move_instantaneous_rewards", "*"}, {"reg", "sd"},
 	{"unreg", "sd"}, {"vote_deleg", "sr"}, {"stake_vote_deleg", "spr"}, {"stake_reg_deleg", "spd"}, {"vote_reg_deleg", "srd"},
-	{"stake_vote_reg_deleg", "sprd"}, {"auth_committee_hot", "ch"}, {"resign_committee_cold", "c*"}, {"reg_drep", "Dd*"},
-	{"unreg_drep", "Dd"}, {"update_drep", "D*"},
+	{"stake_vote_reg_deleg", "sprd"}, {"auth_committee_hot", "ch"}, {"resign_committee_cold", "ca"}, {"reg_drep", "Dda"},
+	{"unreg_drep", "Dd"}, {"update_drep", "Da"},
 }
 
 // certificates reads the certificates of a body. One that is malformed has no fields but its bytes.
@@ -53,7 +54,7 @@ func (c *chain) certificate(raw []byte) (d model.Certificate, err error) {
 	for _, field := range form.fields {
 		switch field {
 		case 's':
-			d.StakeAddress = address.FormatStakeCredential(c.net.Network, readCredential(&f))
+			d.StakeAddress = address.FormatStakeCredential(c.net.Network, body.ReadCredential(f.Fields("credential")))
 		case 'p':
 			d.Pool = address.FormatPoolHash(f.BytesOf(address.CredentialSize, "pool"))
 		case 'e':
@@ -64,25 +65,20 @@ func (c *chain) certificate(raw []byte) (d model.Certificate, err error) {
 		case 'r':
 			d.DRep = readDRep(&f)
 		case 'D':
-			d.DRep = address.FormatGovernance(address.DRep, readCredential(&f))
+			d.DRep = address.FormatGovernance(address.DRep, body.ReadCredential(f.Fields("credential")))
 		case 'c':
-			d.Credential = address.FormatGovernance(address.CommitteeCold, readCredential(&f))
+			d.Credential = address.FormatGovernance(address.CommitteeCold, body.ReadCredential(f.Fields("credential")))
 		case 'h':
-			d.HotCredential = address.FormatGovernance(address.CommitteeHot, readCredential(&f))
+			d.HotCredential = address.FormatGovernance(address.CommitteeHot, body.ReadCredential(f.Fields("credential")))
 		case 'P':
 			c.pool(&d, &f, &w)
+		case 'a':
+			if url, hash := body.AnchorOf(raw); url != nil {
+				d.URL, d.Hash = *url, hex.EncodeToString(hash)
+			}
 		}
 	}
 	return d, w.Err
-}
-
-// readCredential reads [kind, hash] and returns it as it is stored.
-func readCredential(f *cbor.Fields) []byte {
-	pair := f.Fields("credential")
-	kind := pair.Uint("kind of a credential")
-	hash := pair.BytesOf(address.CredentialSize, "hash of a credential")
-	pair.End()
-	return append([]byte{byte(kind)}, hash...)
 }
 
 // Representatives without a credential.

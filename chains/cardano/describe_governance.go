@@ -34,10 +34,36 @@ func (c *chain) proposals(raw, item []byte) (all []model.Proposal) {
 			if d.Hash = hex.EncodeToString(p.Hash); p.URL != nil {
 				d.URL = *p.URL
 			}
+			addContents(&d, raw)
 		}
 		all = append(all, d)
 	}
 	return all
+}
+
+// addContents adds the changes of a proposal. If they are malformed, it adds those before the fault.
+func addContents(d *model.Proposal, raw []byte) {
+	c, _ := body.ReadContents(raw)
+	d.Previous = c.Previous
+	for i := range c.Parameters {
+		d.Parameters = append(d.Parameters, model.ParameterChange{Name: c.Parameters[i].Name, Value: c.Parameters[i].String()})
+	}
+	if c.Version != [2]uint64{} {
+		d.Version = fmt.Sprintf("%d.%d", c.Version[0], c.Version[1])
+	}
+	member := func(cred []byte) string { return address.FormatGovernance(address.CommitteeCold, cred) }
+	for _, cred := range c.Removed {
+		d.Removed = append(d.Removed, member(cred))
+	}
+	for _, m := range c.Added {
+		d.Added = append(d.Added, model.CommitteeTerm{Member: member(m.Credential), Expires: m.Expires})
+	}
+	if c.Quorum[1] > 0 {
+		d.Quorum = fmt.Sprintf("%d/%d", c.Quorum[0], c.Quorum[1])
+	}
+	if c.URL != nil {
+		d.Constitution = &model.Constitution{URL: *c.URL, Hash: hex.EncodeToString(c.Hash), Script: hex.EncodeToString(c.Guard)}
+	}
 }
 
 // ParseAction implements [model.GovernanceReader].

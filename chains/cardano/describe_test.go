@@ -325,7 +325,7 @@ func TestCertificatesOfConway(t *testing.T) {
 		{list{9, key, list{3}}, model.Certificate{Type: "vote_deleg", DRep: "no_confidence"}},
 		{list{14, list{1, zero}, list{0, zero}}, model.Certificate{Type: "auth_committee_hot", Credential: cold, HotCredential: hot}},
 		{list{16, key, 500000000, nil}, model.Certificate{Type: "reg_drep", DRep: drep, Deposit: "500000000"}},
-		{list{18, key, list{"url", make([]byte, 32)}}, model.Certificate{Type: "update_drep", DRep: drep}},
+		{list{18, key, list{"url", make([]byte, 32)}}, model.Certificate{Type: "update_drep", DRep: drep, URL: "url", Hash: strings.Repeat("0", 64)}},
 		{list{99, 1}, model.Certificate{Type: "unknown_99"}},
 		{list{3, zero, filled(32, 0), list{filled(96, 0), filled(48, 0)}, 7, 8, tagged(30, list{1, 2}), append([]byte{0xe0}, zero...), list{}, list{}, nil},
 			model.Certificate{Type: "pool_registration", Pool: address.FormatPoolHash(zero), Pledge: "7", Cost: "8", Margin: "1/2", RewardAddress: address.FormatStakeCredential(address.Mainnet, make([]byte, 29))}}, // of Dijkstra; the account has another tag

@@ -21,10 +21,10 @@ const (
 	scriptGuard // since Dijkstra
 )
 
-// PrintScript implements [model.ScriptPrinter]: it writes native scripts.
+// PrintScript implements [model.ScriptPrinter]: it writes native scripts, and those of Plutus.
 func (c *chain) PrintScript(language string, code []byte, most int) (text string, whole bool) {
 	if language != ledger.ScriptLanguages[0] {
-		return "", false
+		return printPlutus(code, most)
 	}
 	w := cbor.Walker{Data: code}
 	p := scriptPrinter{net: c.net.Network, most: most}

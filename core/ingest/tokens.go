@@ -192,7 +192,7 @@ func (d *tokens) begin(t *BatchTx) {
 	d.spent = d.spent[:0]
 }
 
-// result returns memory for what is derived for a transaction, with room for numbers of entries and supplies.
+// result returns memory for the results of a transaction, with room for numbers of entries and supplies.
 func (d *tokens) result(entries, supplies int) (*derived, []schema.AssetEntry) {
 	of := &taken(&d.made, 1, 256)[:1][0]
 	of.outputs, of.supplies = of.output[:0], taken(&d.supplies, supplies, 256)

@@ -295,6 +295,7 @@ func (d *Writer) Certificate(c *model.Certificate) (fields []Field) {
 		{Name: "deposit", Text: amount(c.Deposit)}, {Name: "pledge", Text: amount(c.Pledge)},
 		{Name: "cost", Text: amount(c.Cost)}, {Name: "margin", Text: c.Margin},
 		{Name: "rewards to", Text: c.RewardAddress, URL: d.stake(c.RewardAddress)}, {Name: "owners", Text: strings.Join(c.Owners, " ")},
+		{Name: "document", Text: c.URL}, {Name: "hash of the document", Text: c.Hash},
 	} {
 		fields = d.Link(fields, f.Name, f.Text, f.URL)
 	}
@@ -324,7 +325,44 @@ func (d *Writer) Proposal(p *model.Proposal) []Field {
 	if n := len(p.Withdrawals); n > 0 {
 		fields = d.Field(fields, "payments", humanize.Plural(n, "account"))
 	}
+	fields = d.contents(fields, p)
 	return d.Field(d.Field(d.Field(fields, "document", p.URL), "hash of the document", p.Hash), "bytes", p.Raw)
+}
+
+// maxMembers is the largest number of members of a committee that a proposal is shown with.
+const maxMembers = 20
+
+// contents appends the changes of a governance action.
+func (d *Writer) contents(fields []Field, p *model.Proposal) []Field {
+	fields = d.Link(fields, "follows", p.Previous, d.named(p.Previous))
+	for _, c := range p.Parameters {
+		fields = d.Field(fields, "new "+spaced(c.Name), c.Value)
+	}
+	fields = d.Field(fields, "new version of the protocol", p.Version)
+	shown := 0
+	member := func(name, id, more string) {
+		if shown++; shown <= maxMembers {
+			if fields = d.Link(fields, name, id, d.named(id)); more != "" && fields[len(fields)-1].Text == id {
+				fields[len(fields)-1].Text += more
+			}
+		}
+	}
+	for _, id := range p.Removed {
+		member("removes", id, "")
+	}
+	for _, m := range p.Added {
+		member("adds", m.Member, ", until epoch "+humanize.Count(m.Expires))
+	}
+	if shown > maxMembers {
+		d.shortened = true
+		fields = d.Field(fields, "members", humanize.Count(shown-maxMembers)+" more")
+	}
+	fields = d.Field(fields, "quorum of the committee", p.Quorum)
+	if c := p.Constitution; c != nil {
+		fields = d.Field(d.Field(fields, "constitution", c.URL), "hash of the constitution", c.Hash)
+		fields = d.Field(fields, "script that checks proposals", c.Script)
+	}
+	return fields
 }
 
 // stake returns the path of the page of a stake address; empty: it has none.

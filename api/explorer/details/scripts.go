@@ -68,7 +68,16 @@ func (d *Writer) asm(fields []Field, name string, code []byte) []Field {
 func (d *Writer) scriptFields(fields []Field, name string, s *model.ScriptDetails) []Field {
 	fields = d.Field(fields, name, spaced(s.Language)+", "+humanize.Plural(len(s.Raw)/2, "byte"))
 	fields = d.Field(fields, "script hash", s.Hash)
-	return d.printed(fields, "conditions", s.Language, s.Raw)
+	return d.textOf(fields, s)
+}
+
+// textOf appends the text of a script.
+func (d *Writer) textOf(fields []Field, s *model.ScriptDetails) []Field {
+	name := "program"
+	if s.Language == "native" {
+		name = "conditions"
+	}
+	return d.printed(fields, name, s.Language, s.Raw)
 }
 
 // Known sets the scripts that the transaction has, and returns the hashes of other scripts that its redeemers are for.

@@ -106,7 +106,7 @@ func (d *Writer) Sections(a *query.TxAnswer, inscriptions []model.Inscription) (
 	for _, s := range a.Scripts {
 		add(func() Item {
 			size := humanize.Plural(len(s.Raw)/2, "byte")
-			fields := d.printed(d.Field(nil, "hash", s.Hash), "conditions", s.Language, s.Raw)
+			fields := d.textOf(d.Field(nil, "hash", s.Hash), &s)
 			return Item{Heading: spaced(s.Language) + ", " + size, Fields: d.Field(fields, "script", s.Raw)}
 		})
 	}
