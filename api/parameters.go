@@ -237,5 +237,9 @@ func (op *operation) unknownParameter(name string) error {
 	for _, p := range op.query {
 		names = append(names, p.Name)
 	}
-	return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has %s", name, op.Path, strings.Join(names, ", "))
+	has := strings.Join(names, ", ")
+	if op.entries != nil && name == "format" { // of other APIs
+		has += "; the header Accept names the format: " + jsonType + ", " + streamType + " or " + csvType
+	}
+	return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has %s", name, op.Path, has)
 }

@@ -44,6 +44,8 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 		{"GET", "/v1?limit=1", 400, "unknown_parameter", `"limit": /v1 has no parameters`},
 		{"GET", "/v1/bitcoin/status?limit=1", 400, "unknown_parameter", `"limit": /v1/{chain}/status has no parameters`},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspend=true", 400, "unknown_parameter", `"unspend": /v1/{chain}/find/{index}/{value} has gap, unspent, and, or, height_from`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?format=csv", 400, "unknown_parameter", `; the header Accept names the format: application/json, application/x-ndjson or text/csv`},
+		{"GET", "/v1/bitcoin/balance/address/" + satoshi + "?format=csv", 400, "unknown_parameter", `"format": /v1/{chain}/balance/{index}/{value} has `},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent=yes", 400, "bad_value", `unspent: invalid value "yes": expected true or false`},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent", 400, "bad_value", `unspent: invalid value "": expected true or false`},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=0", 400, "bad_value", `limit: invalid value "0": expected a number from 1 to 10000`},

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"slices"
@@ -73,6 +74,9 @@ func remedyOf(err error) string {
 		return "part of the path is a file, expected a folder"
 	case errors.Is(err, syscall.EISDIR) && !strings.Contains(err.Error(), "expected a"):
 		return "expected a file"
+	}
+	if made, ok := errors.AsType[*fs.PathError](err); ok && made.Op == "mkdir" && errors.Is(err, fs.ErrNotExist) {
+		return "folders cannot be created there, use another folder" // such as /proc: parents are created too
 	}
 	if coded, ok := errors.AsType[*model.Error](err); ok && coded.Code != "internal" {
 		return "" // its text says it

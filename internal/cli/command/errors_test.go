@@ -40,6 +40,7 @@ func TestErrorsOfTheSystemHaveARemedy(t *testing.T) {
 		{&fs.PathError{Op: "mkdir", Path: "db", Err: syscall.EROFS}, "mount it for writing, or use another folder"},
 		{&fs.PathError{Op: "mkdir", Path: "db", Err: syscall.EACCES}, "access to it (chown, chmod), or use another folder (--db)"},
 		{&fs.PathError{Op: "open", Path: "db", Err: syscall.EMFILE}, "raise the limit of open files (ulimit -n, LimitNOFILE) and run the same command again"},
+		{&fs.PathError{Op: "mkdir", Path: "/proc/x", Err: syscall.ENOENT}, "mkdir /proc/x: no such file or directory: folders cannot be created there, use another folder"},
 		{&fs.PathError{Op: "mkdir", Path: "file", Err: syscall.ENOTDIR}, "part of the path is a file, expected a folder"},
 		{&fs.PathError{Op: "read", Path: "folder", Err: syscall.EISDIR}, "expected a file"},
 	} {
