@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
@@ -42,6 +43,8 @@ func metadataOf(standard string, fields map[string]any) model.AssetMetadata {
 		switch key {
 		case "image":
 			a.Image = text
+		case "logo": // of a token with divisible amounts (CIP-68, label 333)
+			a.Image = cmp.Or(a.Image, text)
 		case "mediaType":
 			a.Type = text
 		}

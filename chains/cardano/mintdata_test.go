@@ -35,6 +35,13 @@ func TestDescriptionsOfMintsByCIP25(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", name, got, expected)
 		}
 	}
+	for want, fields := range map[string]map[string]any{
+		"ipfs://logo": {"logo": "ipfs://logo", "ticker": "OWL"}, "ipfs://image": {"logo": "ipfs://logo", "image": "ipfs://image"},
+	} {
+		if got := metadataOf("CIP-68", fields); got.Image != want {
+			t.Errorf("the picture is %q, expected %q", got.Image, want)
+		}
+	}
 	if got := c.(model.MintDescriber).DescribeMint([]byte("short"), nil, nil); got.Standard != "" {
 		t.Errorf("%+v", got)
 	}
