@@ -115,6 +115,7 @@ func TestSourcesWithoutASchemeSuggestOne(t *testing.T) {
 		"me:secret@node:1/x":       `"…@node:1/x" has no scheme: did you mean http://…@node:1/x?`,
 		"http:/me:secret@node:1":   `"…@node:1" has no scheme: did you mean http://…@node:1?`,
 		"http//node:1":             `"http//node:1" has no scheme: did you mean http://node:1?`,
+		"foo:/node:1":              "opened foo:/node:1 foo:/node:1",
 		"htp://node":               "unsupported source htp:// for coin (did you mean http://?): " + expected,
 		"blocks":                   "blocks does not exist: " + expected,
 		"HTTP://node":              "opened http://node node",

@@ -18,6 +18,11 @@ func TestTextsOfDataAreThoseOfBlockbook(t *testing.T) {
 		"6a146f6d6e69000000000000001f00000709bb647351":                                                           "OMNI Simple Send: 77383.80022609 TetherUS (#31)",
 		"6a146f6d6e69000000000000000300000709bb647351":                                                           "OP_RETURN 6f6d6e69000000000000000300000709bb647351",
 		"6a146f6d6e69010000000000000300000709bb647351":                                                           "OP_RETURN 6f6d6e69010000000000000300000709bb647351",
+		"6a4d040061686f6a":     "OP_RETURN (ahoj)",
+		"6a4e0400000061686f6a": "", // by TryParseOPReturn in bitcoinlikeparser.go, like the next ones
+		"6a00":                 "OP_RETURN ()",
+		"6a55":                 "",
+		"6a0461686f6a00":       "",
 	} {
 		raw, err := hex.DecodeString(script)
 		if err != nil {

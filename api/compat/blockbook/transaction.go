@@ -164,10 +164,10 @@ func (s *Server) addresses(pkScript []byte) (list []string, isAddress bool) {
 }
 
 // describeData returns the text of a script that is OP_RETURN and a single push: a transfer of the Omni layer, or the data
-// in parentheses if it is UTF-8, else in hex.
+// in parentheses if it is UTF-8, else in hex. Blockbook reads no push with a length of four bytes (TryParseOPReturn).
 func describeData(pkScript []byte) string {
 	op, data, rest, ok := block.NextOp(pkScript[1:])
-	if !ok || len(rest) > 0 || op > txscript.OP_PUSHDATA4 {
+	if !ok || len(rest) > 0 || op >= txscript.OP_PUSHDATA4 {
 		return ""
 	}
 	if text := omniSend(data); text != "" {
