@@ -122,7 +122,12 @@ func TestFeesOfTheNode(t *testing.T) {
 	if a := fromNode[api.FeesAnswer](t, h, "GET", "/fees?target=6&target=7&mode=economical", ""); len(a.Estimates) != 1 || a.Estimates["6"] != 12.345 {
 		t.Errorf("%+v", a)
 	}
-	wantProblem(t, ask(h, "GET", "/v1/bitcoin-regtest/fees?target=1009", ""), 400, "bad_value", "a number of blocks from 1 to 1008")
+	many := strings.Repeat("target=2&", 64)
+	for _, query := range []string{"target=1009", "target=0", "target=-1", "target=x", "target=", many + "target=3"} {
+		wantProblem(t, ask(h, "GET", "/v1/bitcoin-regtest/fees?"+query, ""), 400, "bad_value", "a number of blocks from 1 to 1008")
+	}
+	fromNode[api.FeesAnswer](t, h, "GET", "/fees?"+strings.TrimSuffix(many, "&"), "")
+	fromNode[api.FeesAnswer](t, h, "GET", "/fees?target=1008&target=1", "")
 	wantProblem(t, ask(h, "GET", "/v1/bitcoin-regtest/fees?mode=cheap", ""), 400, "bad_value", "economical, conservative")
 }
 
