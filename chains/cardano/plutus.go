@@ -14,9 +14,9 @@ import (
 	"birthmark/chains/cardano/cbor"
 )
 
-// mostPlutus is the size in bytes of the largest Plutus script that is written as text. The protocol limits transactions
-// to 16 KiB.
-const mostPlutus = 64 << 10
+// mostPlutus is the size in bytes of the largest Plutus script that is written as text: the protocol limits transactions
+// to 16 KiB. Reading a script takes memory of a stack with its nesting, at most two levels per byte.
+const mostPlutus = 16 << 10
 
 // Columns of a text: what fits within plutusWidth is on one line. A line is indented by one column per term around it,
 // at most by plutusIndent: scripts from compilers are nested hundreds of levels deep.

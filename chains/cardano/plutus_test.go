@@ -320,9 +320,9 @@ func (g plutusGenerator) data(depth int) data.PlutusData {
 	return data.NewConstr(uint(g.IntN(200)), items...)
 }
 
-// Terms that are nested as deep as a transaction of 16 KiB, and one of 64 KiB, permit: the text ends at its limit.
+// Terms that are nested as deep as a script permits: the text ends at its limit.
 func TestDeepPlutusScriptsEnd(t *testing.T) {
-	for _, size := range []int{16 << 10, mostPlutus - 100} {
+	for _, size := range []int{4 << 10, 2*mostPlutus - 100} {
 		for name, make := range map[string]func(syn.Term[syn.DeBruijn]) syn.Term[syn.DeBruijn]{
 			"delay":  func(t syn.Term[syn.DeBruijn]) syn.Term[syn.DeBruijn] { return &syn.Delay[syn.DeBruijn]{Term: t} },
 			"lambda": func(t syn.Term[syn.DeBruijn]) syn.Term[syn.DeBruijn] { return &syn.Lambda[syn.DeBruijn]{Body: t} },
