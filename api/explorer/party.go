@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	countedTxs      = 1000 // transactions of the votes that a page counts
-	votesAtOnce     = 100  // transactions that are read together
-	votesShown      = 40   // votes per page
-	paymentsShown   = 30   // payments of a proposal
-	delegatorsShown = 30   // accounts that delegate to a representative
+	countedTxs      = 10_000 // transactions of the votes, or withdrawals, that a page counts within blockPatience
+	votesAtOnce     = 100    // transactions that are read together
+	votesShown      = 40     // votes per page
+	paymentsShown   = 30     // payments of a proposal
+	delegatorsShown = 30     // accounts that delegate to a representative
 )
 
 // partyBody is a governance action, or a voter.
