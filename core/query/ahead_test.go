@@ -92,3 +92,58 @@ func TestPagesThatAreComputedTogether(t *testing.T) {
 		}
 	})
 }
+
+// A history that was computed ahead does not continue after a block: the following pages are those of the new tip.
+func TestPagesAheadEndWithTheTip(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), CacheBytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := v.NewGenerator(testseed.Of(t, 931)).Blocks(60)
+		coretest.AppendAll(t, db, blocks[:40], 7)
+		type list struct {
+			index, value string
+			page         query.Page
+			ahead        *query.Ahead // nil: none
+		}
+		page := func(l *list) (a *query.HistoryAnswer) {
+			err := db.View(t.Context(), func(v *query.View) (err error) {
+				if l.ahead != nil {
+					v.ReadAhead(l.ahead)
+				}
+				a, err = v.History(t.Context(), l.index, l.value, query.Range{}, l.page)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		var lists []*list
+		for _, index := range db.Indexes() {
+			values, err := db.Values(t.Context(), index, query.Page{Limit: 40})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range values.Values {
+				for _, descending := range []bool{false, true} {
+					l := &list{index, value.Value, query.Page{Limit: 1, Descending: descending}, new(query.Ahead)}
+					if a := page(l); a.Next != nil {
+						l.page = query.Page{Limit: 100, Descending: descending, After: *a.Next}
+						lists = append(lists, l)
+					}
+				}
+			}
+		}
+		coretest.AppendAll(t, db, blocks[40:], 7)
+		for _, l := range lists {
+			if got, want := page(l), page(&list{l.index, l.value, l.page, nil}); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s %s, descending %t: %d transactions differ from %d", l.index, l.value, l.page.Descending, len(got.Txs), len(want.Txs))
+			}
+		}
+		if len(lists) == 0 {
+			t.Error("no history of several pages")
+		}
+	})
+}
