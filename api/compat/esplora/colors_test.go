@@ -447,7 +447,7 @@ func compareColors(t *testing.T, w *world, n *colorModel) {
 func compareColoredScripts(t *testing.T, w *world, n *colorModel, most int) {
 	t.Helper()
 	type holder struct{ lock, color string } // color "": all
-	seen := map[holder]bool{}
+	seen, pooled := map[holder]bool{}, map[holder]bool{}
 	var holders []holder
 	for _, tx := range n.txs {
 		for _, o := range tx.msg.TxOut {
@@ -456,11 +456,21 @@ func compareColoredScripts(t *testing.T, w *world, n *colorModel, most int) {
 				if _, address := coloredAddress(lock); tx.height != 0 && !seen[h] && address != "" {
 					seen[h] = true
 					holders = append(holders, h)
+					pooled[h] = color != "" && tx.height < 0
 				}
 			}
 		}
 	}
 	rand.New(rand.NewPCG(1, uint64(len(holders)))).Shuffle(len(holders), func(i, j int) { holders[i], holders[j] = holders[j], holders[i] })
+	slices.SortStableFunc(holders, func(a, b holder) int { // those of unconfirmed colored outputs first
+		switch {
+		case pooled[a] == pooled[b]:
+			return 0
+		case pooled[a]:
+			return -1
+		}
+		return 1
+	})
 	for _, h := range holders[:min(most, len(holders))] {
 		n.compareHolder(t, w, []byte(h.lock), h.color)
 	}

@@ -37,4 +37,12 @@ func TestColoredTransaction(t *testing.T) {
 	if want := c.(model.Scripter).ScriptAddress(script); err != nil || address.Format(got) != want {
 		t.Errorf("the colored address is %s, %v, expected %s", address.Format(got), err, want)
 	}
+	if got := hex.EncodeToString(coloredcoin.ColorOf("vmXejSsuy5KtpXhxKit3WicRUYig6UCb6Qmxf5RJuC37CuTS8W3NAMfet87iFEjC3XGq1Pucu6Hgn7")); got != color {
+		t.Errorf("the color of the address is %s, expected %s", got, color)
+	}
+	for _, text := range []string{"", "color", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb"} {
+		if got := coloredcoin.ColorOf(text); got != nil {
+			t.Errorf("the color of %q is %x", text, got)
+		}
+	}
 }

@@ -31,6 +31,16 @@ func asJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
+func TestFractions(t *testing.T) {
+	for digits, want := range map[string]float64{
+		"d81e820104": 0.25, "820104": 0.25, "d81e820500": 0, "d81e8105": 0, "d81e83010204": 0.5, "05": 0, "d81e82012105": 0,
+	} {
+		if got := fraction(decode(t, digits)); got != want {
+			t.Errorf("%s: %v, expected %v", digits, got, want)
+		}
+	}
+}
+
 // Metadata of an asset are found by the text and by the bytes of policy and name (CIP-25), with the standards of
 // Blockfrost: test/fixtures/metadata.ts of github.com/blockfrost/openapi has cases of these kinds.
 func TestByLabel(t *testing.T) {
