@@ -91,6 +91,13 @@ func TestTheFillingOfABlock(t *testing.T) {
 		t.Errorf("a block without raw transactions: %s", text)
 	}
 	read(t, plain, "/bitcoin/charts/fullness", http.StatusOK).has(t, "Details need raw transactions")
+
+	db, txs := generated(t, "cardano", 300)
+	cardano := explorerOf(t, chainOf("cardano", db, nil))
+	text := read(t, cardano, "/cardano/block/"+strconv.Itoa(int(txs[len(txs)/2].Height)), http.StatusOK).main()
+	if !strings.Contains(text, "Filling") || strings.Contains(text, "Fee ratesmedian") {
+		t.Errorf("a block of Cardano: %s", text)
+	}
 }
 
 // The page of a block that arrived when the mempool was complete compares it with the projected block.
