@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// A governance action is shown with what it changes; members beyond a limit are counted.
+// A governance action is shown with its changes; members beyond a limit are counted.
 func TestContentsOfProposalsAreShown(t *testing.T) {
 	p := &model.Proposal{Action: "gov_action1a", Type: "new_committee", Previous: "gov_action1b", Version: "11.0", Quorum: "2/3",
 		Parameters: []model.ParameterChange{{Name: "min_fee_a", Value: "44"}}, Removed: []string{"cc_cold1r"},
