@@ -318,7 +318,7 @@ var propertyDocs = map[string]string{
 	"CommitteeTerm.expires_epoch":         "The last epoch of the term.",
 	"Constitution.url":                    "The address of the document.",
 	"Constitution.hash":                   "The hash of the document.",
-	"Constitution.script_hash":            "The script that checks proposals; absent if there is none.",
+	"Constitution.script_hash":            "The script that checks proposals; absent without one.",
 	"Tx.reference_inputs":                 "Cardano: outputs that its scripts read.",
 	"Tx.collateral":                       "Cardano: outputs that it spends if its scripts fail.",
 	"Tx.required_signers":                 "Cardano: hashes of keys whose signatures scripts require.",

@@ -37,7 +37,7 @@ func TestContentsOfProposals(t *testing.T) {
 	for name, s := range map[string]struct {
 		action any
 		want   model.Proposal
-		later  bool // gouroboros does not know it
+		later  bool // of a later era or malformed: gouroboros may refuse it
 	}{
 		"parameters": {action: list{0, before, dict{0: 44, 5: 2_000_000, 9: ratio(3, 10), 17: 4310, 18: dict{0: costs, 2: list{}}, 19: list{ratio(577, 10_000), ratio(721, 10_000_000)},
 			20: list{14_000_000, 10_000_000_000}, 25: thresholds(5), 26: thresholds(10), 33: ratio(15, 1)}, filled(28, 4)}, want: model.Proposal{
@@ -82,7 +82,7 @@ func TestContentsOfProposals(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
 		}
 		var theirs conway.ConwayProposalProcedure
-		if _, err := gcbor.Decode(cardanotest.Raw(t, proposal), &theirs); (err != nil) != s.later && !s.later {
+		if _, err := gcbor.Decode(cardanotest.Raw(t, proposal), &theirs); err != nil && !s.later {
 			t.Errorf("%s: gouroboros: %v", name, err)
 		}
 	}

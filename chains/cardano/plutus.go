@@ -27,7 +27,7 @@ const (
 
 // printPlutus writes a script of Plutus in the textual syntax of the specification of Plutus Core, with at most most
 // bytes. Variables are named after the number of functions around them. A function that is applied at its place is
-// written as its variables: [(lam v0 (lam v1 c)) a b] is let v0 = a, and v1 = b, then c, on a line each. text is empty if the
+// written as its variables: [(lam v0 (lam v1 c)) a b] has the lines let v0 = a, and v1 = b, and c. text is empty if the
 // script is malformed.
 func printPlutus(code []byte, most int) (text string, whole bool) {
 	if len(code) > mostPlutus {
