@@ -31,8 +31,7 @@ type part struct {
 
 // readMany sets the values of reads of keys and prefixes. It reads parts of them concurrently.
 func (r *reader) readMany(reads ...*storage.Read) error {
-	var whole []part
-	total := 0
+	whole, total := make([]part, 0, 4), 0
 	for _, read := range reads {
 		p := part{keys: read.Keys}
 		if len(p.keys) == 0 {
@@ -99,7 +98,5 @@ func (r *reader) readMany(reads ...*storage.Read) error {
 }
 
 func (r *reader) readPart(p part) error {
-	values, err := readMany(r.s.db, p.column, r.snapshot, p.keys, p.mode)
-	copy(p.to, values)
-	return err
+	return readMany(r.s.db, p.column, r.snapshot, p.keys, p.mode, p.to)
 }

@@ -1,6 +1,16 @@
 package rocks
 
+// Reads keep no pointer and call no Go function, so their arguments can be on the stack.
+
 // #cgo CXXFLAGS: -std=c++17 -O2
+// #cgo noescape birthmark_multi_get
+// #cgo nocallback birthmark_multi_get
+// #cgo noescape birthmark_suffixes
+// #cgo nocallback birthmark_suffixes
+// #cgo noescape birthmark_ranges
+// #cgo nocallback birthmark_ranges
+// #cgo noescape birthmark_scan_next
+// #cgo nocallback birthmark_scan_next
 // #include <stdlib.h>
 // #include "shim.h"
 import "C"
@@ -45,48 +55,59 @@ const (
 	readSuffixes                 // the rest of each key that begins with it, concatenated
 )
 
-// readMany reads one slice per key of one family in one call; nil if nothing is found.
+// readMany sets values to one slice per key of one family in one call. It leaves out keys for which it finds nothing.
 func readMany(
-	db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, mode readMode,
-) ([][]byte, error) {
-	values := make([][]byte, len(keys))
+	db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, mode readMode, values [][]byte,
+) error {
 	if len(keys) == 0 {
-		return values, nil
+		return nil
 	}
 	size := 0
 	for _, k := range keys {
 		size += len(k)
 	}
 	n := len(keys)
-	joined, numbers := make([]byte, 0, size+1), make([]C.uint64_t, 3*n)
-	ends, starts, sizes := numbers[:n], numbers[n:2*n], numbers[2*n:] // sizes are signed
+	var fewBytes [128]byte // of small reads, on the stack
+	var fewNumbers [3 * 4]C.uint64_t
+	joined, numbers := fewBytes[:0], fewNumbers[:]
+	if size >= len(fewBytes) || 3*n > len(fewNumbers) {
+		joined, numbers = make([]byte, 0, size+1), make([]C.uint64_t, 3*n)
+	}
+	ends, starts, sizes := numbers[:n], numbers[n:2*n], numbers[2*n:3*n] // sizes are signed
 	for i, k := range keys {
 		joined = append(joined, k...)
 		ends[i] = C.uint64_t(len(joined))
 	}
 	joined = joined[:cap(joined)] // never empty: C needs an address
-	var out *C.char
-	var outSize C.size_t
+	var out C.birthmark_result
 	var text *C.char
 	if mode == readSuffixes {
 		text = C.birthmark_suffixes(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
-			&out, &outSize, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
+			&out, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
 	} else {
 		text = C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
-			&out, &outSize, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
+			&out, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
 	}
 	if err := cError(text); err != nil {
-		return nil, err
+		return err
 	}
-	defer C.free(unsafe.Pointer(out))
-	arena := append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(out)), outSize)...) // not nil, and not cleared before
+	arena := taken(&out)
 	for i := range sizes {
 		if size := int64(sizes[i]); size >= 0 {
 			end := int(starts[i]) + int(size)
 			values[i] = arena[starts[i]:end:end]
 		}
 	}
-	return values, nil
+	return nil
+}
+
+// taken copies the bytes of a read and frees their memory. It does not return nil.
+func taken(r *C.birthmark_result) []byte {
+	if r.larger == nil {
+		return append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(&r.room)), r.size)...)
+	}
+	defer C.free(unsafe.Pointer(r.larger))
+	return append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(r.larger)), r.size)...) // not cleared before
 }
 
 // threadWaits returns how often the operating system's thread has waited, for example for the disk.
@@ -112,15 +133,13 @@ func readRanges(
 		}
 	}
 	bounds = bounds[:cap(bounds)] // never empty: C needs an address
-	var out *C.char
-	var outSize C.size_t
+	var out C.birthmark_result
 	err := cError(C.birthmark_ranges(native(db), native(cf), native(snapshot), bytesPointer(bounds), &list[0], C.size_t(n),
-		&out, &outSize, &ends[0]))
+		&out, &ends[0]))
 	if err != nil {
 		return nil, err
 	}
-	defer C.free(unsafe.Pointer(out))
-	arena := append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(out)), outSize)...) // not nil, and not cleared before
+	arena := taken(&out)
 	count := 0
 	for at := 0; at < len(arena); count++ {
 		_, _, at = nextRow(arena, at)

@@ -12,15 +12,22 @@ extern "C" {
 // How often the calling thread has waited: its voluntary context switches. 0 if the system does not count them.
 int64_t birthmark_thread_waits(void);
 
+// The bytes that a read returns: size bytes of room, or of larger (malloc'ed) if that is not NULL.
+typedef struct {
+  char *larger;
+  size_t size;
+  char room[512];
+} birthmark_result;
+
 // Reads n keys of one family. The keys are concatenated; key i ends at key_ends[i]. The value of key i is
-// value_sizes[i] bytes at value_starts[i] of *values (malloc'ed, *size bytes); the size of an absent key is -1.
+// value_sizes[i] bytes at value_starts[i] of values; the size of an absent key is -1.
 char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
-                          size_t n, char **values, size_t *size, uint64_t *value_starts, int64_t *value_sizes);
+                          size_t n, birthmark_result *values, uint64_t *value_starts, int64_t *value_sizes);
 
 // Reads n prefixes of eight bytes: the result for prefix i is the rest of every key that begins with it, in key order
 // and concatenated.
 char *birthmark_suffixes(void *db, void *cf, const void *snapshot, const char *prefixes, const uint64_t *prefix_ends,
-                         size_t n, char **suffixes, size_t *size, uint64_t *suffix_starts, int64_t *suffix_sizes);
+                         size_t n, birthmark_result *suffixes, uint64_t *suffix_starts, int64_t *suffix_sizes);
 
 // A range of keys: it begins at the end of the previous range's to (0 for the first), from ends at from_end and to at
 // to_end of the concatenated bounds. open: it has no upper bound. limit: the maximum number of rows, 0 for none.
@@ -28,10 +35,10 @@ typedef struct {
   uint64_t from_end, to_end, limit, open;
 } birthmark_range;
 
-// Reads the rows of n ranges of one family: each as birthmark_scan_next returns rows, concatenated in *rows (malloc'ed,
-// *size bytes); those of range i end at row_ends[i].
+// Reads the rows of n ranges of one family: each as birthmark_scan_next returns rows, concatenated; those of
+// range i end at row_ends[i].
 char *birthmark_ranges(void *db, void *cf, const void *snapshot, const char *bounds, const birthmark_range *ranges,
-                       size_t n, char **rows, size_t *size, uint64_t *row_ends);
+                       size_t n, birthmark_result *rows, uint64_t *row_ends);
 
 // Bases a family's filters on the first size bytes of keys. (grocksdb 1.7.15 frees the C API's object twice.)
 void birthmark_set_prefix_extractor(void *options, size_t size);
