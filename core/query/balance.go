@@ -29,10 +29,12 @@ func (qs Queries) Balance(ctx context.Context, index, value string) (*BalanceAns
 
 // balanceAnswer returns the totals of values after the block whose last position is last, or zeros if none occurs.
 func (q *Query) balanceAnswer(h *holder, last model.UtxoPk) (*BalanceAnswer, error) {
-	b, derived := new(balance), h.answer(true)
+	var b *balance
 	var err error
+	derived := h.answer(true)
 	switch first := h.first(); {
 	case first == nil || *first > last:
+		b = new(balance)
 	case h.wallet != nil:
 		b, derived.Used, err = q.walletBalance(h, last)
 	case last < q.LastPk(q.Tip.Height):

@@ -40,6 +40,17 @@ type holder struct {
 	value  []byte          // in stored form; nil: a wallet
 	births []model.BirthPk // of the values that occur, in order
 	wallet *walletValues   // nil: one value
+	one    [1]model.BirthPk
+}
+
+// valueHolder returns one value; a nil birth: no output has it.
+func (q *Query) valueHolder(x *schema.Index, value []byte, birth *model.BirthPk) *holder {
+	h := &holder{index: x, text: q.FormatValue(x, value, birth), value: value}
+	if birth != nil {
+		h.one[0] = *birth
+		h.births = h.one[:]
+	}
+	return h
 }
 
 // walletValues are the values of a wallet that a query has derived: of each branch those up to the last used one, and the
@@ -63,11 +74,7 @@ func (q *Query) holder(index, text string) (*holder, error) {
 		if err != nil {
 			return nil, err
 		}
-		h := &holder{index: x, text: q.FormatValue(x, raw, birth), value: raw}
-		if birth != nil {
-			h.births = []model.BirthPk{*birth}
-		}
-		return h, nil
+		return q.valueHolder(x, raw, birth), nil
 	}
 	x, err := q.Index(index)
 	if err != nil {
@@ -136,11 +143,7 @@ func (q *Query) holders(index string, texts []string) ([]*holder, error) {
 	}
 	births, err := q.ValueBirths(x, values)
 	for n, birth := range births {
-		h := &holder{index: x, text: q.FormatValue(x, values[n], birth), value: values[n]}
-		if birth != nil {
-			h.births = []model.BirthPk{*birth}
-		}
-		holders[plain[n]] = h
+		holders[plain[n]] = q.valueHolder(x, values[n], birth)
 	}
 	return holders, err
 }

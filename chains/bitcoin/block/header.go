@@ -39,14 +39,20 @@ func DoubleHash(b []byte) model.Hash {
 
 // FormatHash writes a hash in display order, with its bytes reversed.
 func FormatHash(h model.Hash) string {
-	const digits = "0123456789abcdef"
 	var text [2 * len(h)]byte
 	for i := range h {
-		b := h[len(h)-1-i]
-		text[2*i], text[2*i+1] = digits[b>>4], digits[b&15]
+		*(*[2]byte)(text[2*i:]) = hexDigits[h[len(h)-1-i]]
 	}
 	return string(text[:])
 }
+
+// hexDigits are the two digits of each byte.
+var hexDigits = func() (digits [256][2]byte) {
+	for b := range digits {
+		hex.Encode(digits[b][:], []byte{byte(b)})
+	}
+	return digits
+}()
 
 // ParseHash reads 64 hex digits in display order.
 func ParseHash(s string) (h model.Hash, ok bool) {

@@ -22,6 +22,8 @@ type Scans struct {
 	rows  int   // scanned so far
 	most  int   // the budget
 	above error // the error above the budget
+
+	newRows, newBytes int // of scans, not reported to the meter yet
 }
 
 // MaxScanned is the budget of a query that has no other.
@@ -41,7 +43,7 @@ func NewScans(ctx context.Context, store storage.Reader) *Scans {
 // With returns a reader for another query on the same snapshot, with the same budget.
 func (s *Scans) With(ctx context.Context) *Scans {
 	copied := *s
-	copied.ctx, copied.meter = ctx, meter.Of(ctx)
+	copied.ctx, copied.meter, copied.newRows, copied.newBytes = ctx, meter.Of(ctx), 0, 0
 	return &copied
 }
 
@@ -124,16 +126,14 @@ func (s *Scans) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[
 			yield(storage.KV{}, err)
 			return
 		}
-		rows, size := 0, 0                          // not reported yet
-		defer func() { _ = s.report(rows, size) }() // the next report has the error too
+		defer func() { _ = s.reportScans() }() // the next report has the error too
 		for kv, err := range s.store.Scan(f, from, to, reverse) {
 			if err == nil {
 				err = s.pass(1)
 			}
-			size += len(kv.Value)
-			if rows++; rows == reportRows && err == nil {
-				err = s.report(rows, size)
-				rows, size = 0, 0
+			s.newBytes += len(kv.Value)
+			if s.newRows++; s.newRows >= reportRows && err == nil {
+				err = s.reportScans()
 			}
 			if !yield(kv, err) || err != nil {
 				return
@@ -142,7 +142,14 @@ func (s *Scans) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[
 	}
 }
 
-// report reports rows of scans.
+// reportScans reports what scans have read since the last report.
+func (s *Scans) reportScans() error {
+	rows, size := s.newRows, s.newBytes
+	s.newRows, s.newBytes = 0, 0
+	return s.report(rows, size)
+}
+
+// report reports rows and bytes.
 func (s *Scans) report(rows, size int) error { return cmp.Or(s.meter.Rows(rows), s.meter.Bytes(size)) }
 
 // ReadTogether implements [storage.TogetherReader].
