@@ -29,8 +29,12 @@ import (
 // with outputs.
 func governed(t *testing.T, more ...string) (db *core.DB, valid []*query.TxAnswer) {
 	t.Helper()
-	made, err := generate.Write(t.Context(), "cardano", t.TempDir(),
-		generate.Options{Seed: testseed.Of(t, 6), Txs: 1500, TxsPerBlock: 8, AllParts: true}, nil)
+	return governedChain(t, generate.Options{Seed: testseed.Of(t, 6), Txs: 1500, TxsPerBlock: 8, AllParts: true}, more...)
+}
+
+func governedChain(t *testing.T, o generate.Options, more ...string) (db *core.DB, valid []*query.TxAnswer) {
+	t.Helper()
+	made, err := generate.Write(t.Context(), "cardano", t.TempDir(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +173,53 @@ func TestVotesEqualTheModel(t *testing.T) {
 		if checked[what] == 0 {
 			t.Errorf("no %s was checked", what)
 		}
+	}
+}
+
+// An action on which every voter of a chain votes, and a proposal with 500 members of the committee, have small pages. The
+// result is that of the model, or missing with a reason. BIRTHMARK_ROUNDS=80000 makes 15,000 transactions with votes.
+func TestActionOfManyVotes(t *testing.T) {
+	testrun.Slow(t)
+	db, txs := governedChain(t, generate.Options{Seed: testseed.Of(t, 8), Txs: testrun.Rounds(t, 4000), TxsPerBlock: 40, AllParts: true, Crowded: true},
+		utxo.Subjects.Name)
+	h := explorerOf(t, chainOf("cardano", db, nil))
+	b := ballotsOf(txs)
+	if len(b.last) == 0 {
+		t.Fatal("no votes")
+	}
+	voted, action := map[string]bool{}, ""
+	for _, tx := range txs {
+		if len(tx.Votes) > 0 {
+			voted[tx.Hash], action = true, tx.Votes[0].Action
+		}
+	}
+	d := read(t, h, "/cardano/governance/"+action, http.StatusOK)
+	var want []string
+	for _, role := range [][2]string{{"cc_hot", "committee members "}, {"drep", "representatives "}, {"pool", "pools "}} {
+		want = append(want, role[1]+b.of(func(a, v string) bool { return a == action && strings.HasPrefix(v, role[0]) }))
+	}
+	got := d.tableRows("result")
+	missing := strings.Contains(d.main(), "too many votes to count")
+	t.Logf("%d transactions with %d votes, a page of %d bytes; the result is missing: %t", len(voted), b.count[action], len(d.text), missing)
+	if !missing && !slices.Equal(got, want) || missing && len(got) > 0 {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	large := 0
+	for _, tx := range txs {
+		for _, p := range tx.Proposals {
+			if len(p.Added) < 100 || large == 3 {
+				continue
+			}
+			large++
+			d := read(t, h, "/cardano/governance/"+p.Action, http.StatusOK)
+			d.has(t, "481 more")
+			if len(d.text) > 60_000 {
+				t.Errorf("%s: %d bytes", p.Action, len(d.text))
+			}
+		}
+	}
+	if len(d.text) > 60_000 || large == 0 {
+		t.Errorf("%d bytes, %d large committees", len(d.text), large)
 	}
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	HotOutputs, NewOutputs float64 // Bitcoin: shares of the outputs to the hot address, and to new ones; 0: as on mainnet
 	Holders                int     // Cardano: at least that many addresses hold the hot asset
 	AllParts               bool    // Cardano, Bitcoin: blocks have entries of every kind, for tests
+	Crowded                bool    // Cardano, with AllParts: an action with all votes, and large committees
 	Large                  int     // coins of Bitcoin's kind: transactions of one large block; 0: none
 }
 
@@ -37,7 +38,7 @@ func (o *Options) bitcoin() bitcoingen.Options {
 }
 
 func (o *Options) cardano() cardanogen.Options {
-	return cardanogen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock, Holders: o.Holders, AllParts: o.AllParts}
+	return cardanogen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock, Holders: o.Holders, AllParts: o.AllParts, Crowded: o.Crowded}
 }
 
 // Files is a chain that was written.

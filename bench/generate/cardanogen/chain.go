@@ -23,6 +23,9 @@ type Options struct {
 	// withdrawals, votes, proposals, and scripts with the hashes that addresses and policies have, their redeemers and
 	// datums, in odd but valid encodings. It is for tests: the shape is not that of mainnet.
 	AllParts bool
+
+	// Crowded, with AllParts, sets all votes on the first governance action, and gives new committees 500 members.
+	Crowded bool
 }
 
 // DefaultMagic is the network magic of generated chains. No public network has it.

@@ -13,6 +13,9 @@ const (
 	voterPool      = 4
 )
 
+// crowdedMembers is the number of members that a proposal adds to the committee with [Options.Crowded].
+const crowdedMembers = 500
+
 // voter votes on governance actions.
 type voter struct {
 	kind       uint64 // of voters, with scripts
@@ -66,7 +69,10 @@ func (c *Chain) votes() []byte {
 		var votes [][]byte
 		seen := map[action]bool{}
 		for range 1 + c.rng.IntN(3) {
-			on := c.actions[c.rng.IntN(len(c.actions))]
+			on := c.actions[0]
+			if !c.options.Crowded {
+				on = c.actions[c.rng.IntN(len(c.actions))]
+			}
 			if !seen[on] {
 				seen[on] = true
 				votes = append(votes, c.actionID(on), c.list(c.number(c.rng.Uint64N(3)), c.anchorOrNull()))
@@ -123,8 +129,15 @@ func (c *Chain) proposal(i int) []byte {
 	case 3:
 		what = c.list(head, c.previous())
 	case 4:
-		cold := coldNumbers + c.rng.Uint64N(7)
-		what = c.list(head, c.previous(), c.set(c.cred(cold)), c.dict(c.cred(cold+1), c.number(c.epoch()+100)), c.fraction(2, 3))
+		cold, added := coldNumbers+c.rng.Uint64N(7), uint64(1)
+		if c.options.Crowded {
+			added = crowdedMembers
+		}
+		var members [][]byte
+		for i := range added {
+			members = append(members, c.cred(cold+1+i), c.number(c.epoch()+100))
+		}
+		what = c.list(head, c.previous(), c.set(c.cred(cold)), c.dict(members...), c.fraction(2, 3))
 	case 5:
 		script := null
 		if c.rng.Chance(0.5) {
