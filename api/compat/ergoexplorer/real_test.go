@@ -132,12 +132,21 @@ const (
 		"description":"Proof of existence of document with Blake2b-256 hash specified in R8 register during minting of this NFT token.",
 		"type":"EIP-004","decimals":0}],"total":8}`
 
-	// The block of tests/client.test.ts in coinbarn/ergo-ts at daf8df37886f31ac1c96582789030ce7e889a682, with the fields that
-	// version 1 adds (BlockInfo.scala).
-	realBlock = `{"id":"7d2061fc57ab851f8c0dbdc04b954bd0ee3265238338987840a5742249deaee2","height":98750,"epoch":96,"version":1,
-		"timestamp":1573819527580,"transactionsCount":1,"miner":{
-		"address":"88dhgzEuTXaVHENQwT2P342mk4Gfmz1AvZTVaYu49CM6AJHFKjUdwxm8H4h1ho6kVedcRUfsytxxoKDN","name":"ytxxoKDN"},
-		"size":3078,"difficulty":161465000525824,"minerReward":67500000000}`
+	// The first entry of blocks.json, and blockAtHeight.json, in tests/commitment/dataset of rosen-bridge/watcher at
+	// 34d9fd81a389a5c6cb461630c72867ff58c92d81, and networkStatus.json there at
+	// 5c9e978e3c136de8e1e4028dc708cb67b84a1ebd. The parameters of the state are those of a much lower block.
+	realBlocks = `{"items":[{"id":"e43c8f4b635f70a7495205e47c5fde461f065b18dc1bea0e0b57064702394618","height":744063,"epoch":726,
+		"version":2,"timestamp":1651871934864,"transactionsCount":4,"miner":{
+		"address":"88dhgzEuTXaSuf5QC1TJDgdxqJMQEQAM6YaTTRqmUDrmPoVky1b16WAK5zMrq3p2mYqpUNKCyi5CLS9V","name":"yi5CLS9V"},
+		"size":16418,"difficulty":1935505537105920,"minerReward":63000000000}],"total":744063}`
+	realBlock = `{"id":"9a5208f5bcc4a42a1bd914fe3d269f7df01801e04f829812d0af87de72d6792e","height":744041,"epoch":726,"version":2,
+		"timestamp":1651869017229,"transactionsCount":9,"miner":{
+		"address":"88dhgzEuTXaRxf1rbqBRZ6Zbw9iigdB4PCdjyFKLrk22gnmjKcxZBe53vqJVetRa4tTNF9oowQWPp2c6","name":"wQWPp2c6"},
+		"size":30413,"difficulty":1935505537105920,"minerReward":63000000000}`
+	realNetwork = `{"lastBlockId":"1a8ad85d20754331ffb97526f915395802e04d7f597f0f6f0b1b24101cb8a51d","height":745677,
+		"maxBoxGix":16516450,"maxTxGix":3151628,"params":{"height":508928,"storageFeeFactor":1250000,"minValuePerByte":360,
+		"maxBlockSize":1271009,"maxBlockCost":7030268,"blockVersion":2,"tokenAccessCost":100,"inputCost":2000,
+		"dataInputCost":100,"outputCost":100}}`
 )
 
 // Forms that the source of the explorer decides.
@@ -174,6 +183,7 @@ const (
 	network = guard + "packages/networks/ergo-explorer/tests/"
 	mocks   = network + "mocked/ergoExplorerClient.mock.ts: "
 	watcher = "rosen-bridge/watcher, tests/ergo/objects/mockedResponseBody.ts: "
+	watched = "rosen-bridge/watcher, tests/commitment/dataset/"
 	scanner = "rosen-bridge/scanner, packages/abstract-extractor/tests/network/testData.ts: "
 	appkit  = "ergoplatform/ergo-appkit, appkit/src/test/resources/mockwebserver/explorer_responses: "
 	tokens  = "ergoplatform/ergo-appkit, appkit/src/test/resources/tokens.json"
@@ -219,10 +229,10 @@ var originals = map[string]original{
 	"GET v1/boxes/unspent/byGlobalIndex/stream":            {listed(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/byErgoTreeTemplateHash/*/stream":         {listed(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/unspent/byErgoTreeTemplateHash/*/stream": {listed(realOutput), "", models + "v1/models/OutputInfo.scala"},
-	"GET v1/blocks":                                        {items(realBlock), "", models + "v1/models/BlockInfo.scala"},
+	"GET v1/blocks":                                        {realBlocks, watched + "blocks.json", ""},
 	"GET v1/blocks/headers":                                {items(realHeader), network + "testData.ts: testBlockHeaders", ""},
 	"GET v1/blocks/*":                                      {realSummary, scanner + "explorerBlockTx", ""},
-	"GET v1/blocks/byGlobalIndex/stream":                   {listed(realBlock), "", models + "v1/models/BlockInfo.scala"},
+	"GET v1/blocks/byGlobalIndex/stream":                   {listed(realBlock), watched + "blockAtHeight.json", ""},
 	"GET v1/blocks/stream/summary":                         {listed(realFullBlock + "}"), "", models + "v1/models/BlockSummaryV1.scala"},
 	"GET v1/transactions/*":                                {realTx, guard + "tests/chains/ergo/testUtils/TestData.ts: mockedObservationTx", ""},
 	"GET v1/transactions/byInputsScriptTemplateHash/*":     {items(realTx), dex, ""},
@@ -235,7 +245,7 @@ var originals = map[string]original{
 	"GET v1/assets":                                        {items(decidedAsset), "", models + "v1/models/AssetInfo.scala"},
 	"GET v1/assets/search/byTokenId":                       {items(decidedAsset), "", models + "v1/models/AssetInfo.scala"},
 	"GET v1/info":                                          {realState, "ScorexFoundation/sigmastate-interpreter, sigma-js/tests/data/info.js", ""},
-	"GET v1/networkState":                                  {realState, "", models + "v1/models/NetworkState.scala"},
+	"GET v1/networkState":                                  {realNetwork, watched + "networkStatus.json", ""},
 	"GET v1/networkStats":                                  {`{"uniqueAddressesNum":1}`, "", models + "v1/models/NetworkStats.scala"},
 	"GET v1/epochs/params":                                 {realParams, "", models + "v1/models/EpochInfo.scala"},
 	"GET v0/transactions/unconfirmed":                      {items(realTx0 + "}"), mocks + "mockGetApiV0TransactionsUnconfirmed; a transaction: " + watcher + "unConfirmedTx", ""},

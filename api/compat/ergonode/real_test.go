@@ -195,7 +195,7 @@ func counted(item string) string { return `{"items":[` + item + `],"total":3737}
 var originals = map[string]original{
 	"GET blockchain/indexedHeight":                      {answer: realIndexedHeight, recorded: fleet + "mockIndexedHeight"},
 	"GET blockchain/block/byHeaderId/*":                 {answer: realIndexedBlock, decided: extra + "indexedBlockEncoder"},
-	"POST blockchain/block/byHeaderIds":                 {answer: listed(realIndexedBlock), decided: extra + "indexedBlockEncoder"},
+	"POST blockchain/block/byHeaderIds":                 {answer: listed(recordedIndexedBlock), recorded: "Lithos-Protocol/Lithos-Client, test/resources/node/indexed_blocks_by_header_ids.json"},
 	"GET blockchain/transaction/byId/*":                 {answer: realTx, recorded: fleet + "mockTransactionList; " + rust + "test-vectors/extra-index/heights_1_200.json"},
 	"GET blockchain/transaction/byIndex/*":              {answer: realTx, recorded: rust + "test-vectors/extra-index/heights_1_200.json"},
 	"GET blockchain/transaction/byAddress/*":            {answer: counted(realTx), decided: extra + "indexedTxSeqEncoder"},
@@ -271,6 +271,39 @@ var originals = map[string]original{
 }
 
 const realIndexedBlock = `{"header":` + realHeader + `,"transactions":[` + realTx + `],"height":1123070,"size":8486}`
+
+// Block 500,001 of the public test network, recorded in test/resources/node/indexed_blocks_by_header_ids.json of
+// Lithos-Protocol/Lithos-Client at 784aea97fb23b360e0b042426121f35f51cec81b, without the second block, the first output of
+// the transaction and the ends of the tree and the address of the input.
+const recordedIndexedBlock = `{"header":{"extensionId":"2a7fd04bbc57d49f98d766b777f71db0e485af14f80341f64666056dd02381ef",
+	"difficulty":"22850830336","votes":"000000","timestamp":1787439609386,"size":221,"unparsedBytes":"",
+	"stateRoot":"86d08c5235e99aa1c3c5097fc92739093b6a78064eb150d0de30e64e20dff10d17","height":500001,
+	"nBits":84234756,"version":4,"id":"643a2573cb9dadcba6abe1ceb854665abcaf89102f909ec6368c2fa51dad0e44",
+	"adProofsRoot":"4cae530b821e575d961c3633eac571ce28ec64f5b076407b3c3d7e8cb91d51dd",
+	"transactionsRoot":"abfb7d59bbf53a1e475111f6dd1539b53d58e5815691f920a74dfed824b3c1bc",
+	"extensionHash":"0b10bd3a2272a9e19f5ff121e8ebc2d80fa42c4d629dade97e7d6488fa2933bf",
+	"powSolutions":{"pk":"02339b416a576ed390679cd7372902f04a442177ef067ee223036d5864b98a26cb",
+	"w":"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798","n":"00025325d613c031","d":0},
+	"adProofsId":"450f782b62d6776d841b268da1950b41ebd7578a8014c3a3e95077f61f4e826d",
+	"transactionsId":"4dad0240cc08c40656b4971f341872d6e40a8caa44af772e8ea6e9d04cfbb135",
+	"parentId":"9b0c88420817f7db9b99e6a72293662ee9ab8ecf4bff8e687bbb792b7a3a7b38"},
+	"transactions":[{"id":"82718c1bc19692c9cc24d5c2381944d84f6b715c8852f05db8b7fb284b93ec6f",
+	"blockId":"643a2573cb9dadcba6abe1ceb854665abcaf89102f909ec6368c2fa51dad0e44","inclusionHeight":500001,
+	"timestamp":1787439609386,"index":0,"globalIndex":1468297,"numConfirmations":8079,
+	"inputs":[{"globalIndex":3637724,"inclusionHeight":500000,"address":"AfYgQf5PappexLPvSSvtQZQQ1UdAi1LyHrdvMxHv",
+	"spentTransactionId":"82718c1bc19692c9cc24d5c2381944d84f6b715c8852f05db8b7fb284b93ec6f",
+	"spendingProof":{"proofBytes":"","extension":{}},
+	"boxId":"b7566d8a7c023456df2f93ebf3bfa2b63293138158c6f7a5bf7b2359a8eb289f","value":59659267500000000,
+	"ergoTree":"101004020e36100204a00b08cd0279be667ef9dc","assets":[],"creationHeight":500000,
+	"additionalRegisters":{},"transactionId":"6ca775ea61e7fb8b5d374d3e681ecb05c21bd05611192fed2739a75bf307737a",
+	"index":0}],"dataInputs":[],"outputs":[{"globalIndex":3637727,"inclusionHeight":500001,
+	"address":"mPdcmWTSJ6EDQsZVVnuFXwtfMPnhDTULmdyZwZMhXbgRLmSYtN4y1SvQUKJccRJvaRr8eVtunCSZTM3X",
+	"spentTransactionId":null,"spendingProof":null,
+	"boxId":"aa004703402c36a0c9704dc68d122f1c0f16361419d132329acd846cd1c9f2ec","value":67500000000,
+	"ergoTree":"100204a00b08cd02339b416a576ed390679cd7372902f04a442177ef067ee223036d5864b98a26cbea02d192a39a8cc7a70173007301",
+	"assets":[],"creationHeight":500001,"additionalRegisters":{},
+	"transactionId":"82718c1bc19692c9cc24d5c2381944d84f6b715c8852f05db8b7fb284b93ec6f","index":1}],"size":344}],
+	"height":500001,"size":381}`
 
 // Every operation has an answer of the node, with whose keys and types the server answers.
 func TestEveryOperationHasARealAnswer(t *testing.T) {
