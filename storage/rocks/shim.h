@@ -35,8 +35,8 @@ typedef struct {
   uint64_t from_end, to_end, limit, open;
 } birthmark_range;
 
-// Reads the rows of n ranges of one family: each as birthmark_scan_next returns rows, concatenated; those of
-// range i end at row_ends[i].
+// Reads the rows of n ranges of one family: each as birthmark_scan_next returns rows, concatenated. The rows
+// of range i end at row_ends[i].
 char *birthmark_ranges(void *db, void *cf, const void *snapshot, const char *bounds, const birthmark_range *ranges,
                        size_t n, birthmark_result *rows, uint64_t *row_ends);
 
