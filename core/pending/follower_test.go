@@ -32,6 +32,8 @@ type node struct {
 	sequence uint64
 	events   []chan model.MempoolEvent // nil for streams that ended
 	listens  bool                      // the node has events
+	visits   bool                      // some lists are those of a block that the node has only meanwhile, never two in a row
+	visited  bool                      // the last list was one
 }
 
 var errAway = errors.New("the node is away")
@@ -64,11 +66,30 @@ func (n *node) Tip(context.Context) (p model.Point, err error) {
 
 func (n *node) MempoolIDs(context.Context) (ids []model.Hash, sequence uint64, err error) {
 	err = n.call(func() {
+		if n.visited = n.visits && !n.visited && n.rng.IntN(3) == 0; n.visited {
+			defer n.visit()()
+		}
 		if ids = n.w.IDs(); n.numbered {
 			sequence = n.sequence
 		}
 	})
 	return ids, sequence, err
+}
+
+// visit confirms the mempool in a block, which the database reads in half of the cases. The returned function removes the
+// block again. mu is held.
+func (n *node) visit() (leave func()) {
+	blocks, pool := n.w.Blocks, n.w.Pool
+	n.w.Mine(pool)
+	read := n.rng.IntN(2) == 0
+	if read {
+		n.w.Sync()
+	}
+	return func() {
+		if n.w.Blocks, n.w.Pool = slices.Clip(blocks), pool; read {
+			n.w.Sync()
+		}
+	}
 }
 
 func (n *node) MempoolTxs(_ context.Context, ids []model.Hash) (txs []*model.Unconfirmed, err error) {

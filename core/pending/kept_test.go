@@ -18,7 +18,7 @@ import (
 
 // At no poll during any history of a node, of any kind of chain, is a transaction neither in the chain nor in the
 // overlay of a view that the node has had for the whole time: with many blocks at once, reorganizations, outages, gaps
-// in the events, and a database that is behind the node.
+// in the events, a database that is behind the node, and blocks that the node has only while it is listed.
 func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 	for _, v := range pendingtest.Variants() {
 		for _, mode := range []string{"lists", "events", "numbered events"} {
@@ -26,7 +26,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 				w := newWorld(t, v, testseed.New(t))
 				n := &node{
 					w: w, rng: rand.New(rand.NewPCG(w.Rand.Uint64(), 1)), late: time.Millisecond,
-					listens: mode != "lists", numbered: mode == "numbered events",
+					listens: mode != "lists", numbered: mode == "numbered events", visits: true,
 				}
 				f := NewFollower(Options{
 					View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
@@ -73,7 +73,7 @@ func (k *keeper) run(t *testing.T) {
 		k.kept = k.has()
 	}
 	settle()
-	for round := range testrun.Amount(150, 40) {
+	for round := range testrun.Amount(60, 20) {
 		if round%20 == 10 {
 			k.leave(true)
 		}

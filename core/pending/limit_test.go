@@ -298,8 +298,10 @@ func TestALateReplacementIsNoDrop(t *testing.T) {
 
 	w.Pool = nil
 	removed(third.Hash, true)
-	fate(third.Hash, nil)
-	list()
+	for range 2 { // the event needs a list, and that another one
+		fate(third.Hash, nil)
+		list()
+	}
 	fate(third.Hash, &Fate{Reason: Dropped})
 }
 

@@ -17,7 +17,7 @@ const (
 	maxEvents    = 100_000          // events that wait while a list is read; more of them cause another list
 	listsAtMost  = 10 * time.Second // the longest interval between two lists
 	publishEvery = 250 * time.Millisecond
-	listShare    = 20 // a list is read again after this many times its duration
+	listShare    = 20 // a list is read again after this many times its duration; after half as many to confirm it
 
 	// A node reports a replaced transaction before the one that replaces it. This is how long a removal waits for the
 	// next event; then a list decides.
@@ -35,6 +35,7 @@ type reader struct {
 	listed   uint64                  // events up to this number are part of the last list
 	last     uint64                  // number of the last event; 0: unknown
 	doubted  map[*Tx]bool            // transactions that the last list lacked and that are kept: see keepDoubted
+	awaited  *time.Timer             // the hold during which the last list was read: see list
 }
 
 // read lists the transactions at intervals, and applies events in between. It returns nil if the indexes changed.
@@ -120,10 +121,13 @@ var errEventsEnded = model.Errorf(model.BadSource, "disconnected", "the source e
 
 // list brings the overlay to the list of the source, and returns how long to wait before the next one. If the source
 // and the database have different tips, nothing leaves, since a block may have confirmed it.
+//
+// The source may have added and invalidated a block between the two requests of its tip. Its list then lacks the
+// transactions of that block. So transactions leave only after a second list lacks them, and a hold ends after two lists.
 func (r *reader) list(ctx context.Context) (wait time.Duration, err error) {
 	began := time.Now()
 	r.mu.Lock()
-	mark, tip, asked := r.pool.arrived, r.pool.tip, r.Now()
+	mark, tip, asked, held := r.pool.arrived, r.pool.tip, r.Now(), r.held
 	r.mu.Unlock()
 	before, err := r.src.Tip(ctx)
 	if err != nil {
@@ -158,18 +162,26 @@ func (r *reader) list(ctx context.Context) (wait time.Duration, err error) {
 	if err := r.fetch(ctx, missing, gone); err != nil {
 		return 0, err
 	}
+	again := false
 	r.reached(func() {
 		r.pool.aside.extra = 0
 		r.pool.aside.expire(r.Now())
 		r.pool.wanted = len(ids)
 		if same = same && after.Hash == r.pool.tip.Hash; same { // else it moved while the transactions were fetched
 			r.pool.filled, r.pool.behind = true, false
-			r.release()
+			if again = r.held != nil && (r.held != held || r.held != r.awaited); !again {
+				r.release()
+			}
+			r.awaited = held
 		}
 	})
 	switch {
-	case !same || len(r.doubted) > 0:
+	case again && held != nil:
+		return 0, nil
+	case !same || again:
 		return r.Interval / 5, nil
+	case len(r.doubted) > 0:
+		return max(r.Interval/5, min(listShare/2*time.Since(began), listsAtMost)), nil
 	case r.events != nil && sequence != 0: // it reports also what leaves
 		return max(r.Interval, listsAtMost), nil
 	}
@@ -192,7 +204,7 @@ func (r *reader) reached(change func()) {
 // fetch fetches transactions and enters them. After the last one it removes the transactions in gone, except for the
 // ones that keepDoubted keeps: a replaced transaction leaves when its replacement enters.
 func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error {
-	left, lost := len(ids), false
+	left := len(ids)
 	published := time.Now()
 	for chunk := range chunks(ids, fetchSize) {
 		txs, err := r.src.MempoolTxs(ctx, chunk)
@@ -200,7 +212,6 @@ func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error 
 			return err
 		}
 		left -= len(chunk)
-		lost = lost || slices.Contains(txs, nil)
 		quiet := left > 0 && time.Since(published) < publishEvery
 		err = r.write(ctx, quiet, func(q *query.Query) error {
 			if !slices.Equal(r.src.indexes, r.pool.indexes) {
@@ -210,7 +221,7 @@ func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error 
 			if err := r.pool.enter(q, txs); err != nil || left > 0 {
 				return err
 			}
-			r.pool.Drop(r.keepDoubted(gone, lost))
+			r.pool.Drop(r.keepDoubted(gone))
 			return nil
 		})
 		if err != nil {
@@ -223,14 +234,11 @@ func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error 
 	return nil
 }
 
-// keepDoubted returns the transactions to remove, of the ones that a list lacks. If a transaction of the list was lost before
-// it was fetched, it may have replaced one of them, and the one that replaced it in turn is not known yet: they are kept
-// until the next list, once.
-func (r *reader) keepDoubted(gone []*Tx, lost bool) (remove []*Tx) {
-	if !lost {
-		r.doubted = nil
-		return gone
-	}
+// keepDoubted returns the transactions to remove: the ones that this list and the previous one lack. It keeps the others
+// until the next list, for two reasons. The source may have invalidated a block while it was listed: see list. And a
+// transaction of the list that left before it was fetched may have replaced one of them: then the next list has the
+// transaction that replaced it in turn.
+func (r *reader) keepDoubted(gone []*Tx) (remove []*Tx) {
 	doubted := map[*Tx]bool{}
 	for _, t := range gone {
 		if r.doubted[t] {
