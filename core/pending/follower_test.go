@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ type node struct {
 	listens  bool                      // the node has events
 	visits   bool                      // some lists are those of a block that the node has only meanwhile, never two in a row
 	visited  bool                      // the last list was one
+	lists    atomic.Int64              // number of lists
 }
 
 var errAway = errors.New("the node is away")
@@ -65,6 +67,7 @@ func (n *node) Tip(context.Context) (p model.Point, err error) {
 }
 
 func (n *node) MempoolIDs(context.Context) (ids []model.Hash, sequence uint64, err error) {
+	n.lists.Add(1)
 	err = n.call(func() {
 		if n.visited = n.visits && !n.visited && n.rng.IntN(3) == 0; n.visited {
 			defer n.visit()()

@@ -26,7 +26,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 				w := newWorld(t, v, testseed.New(t))
 				n := &node{
 					w: w, rng: rand.New(rand.NewPCG(w.Rand.Uint64(), 1)), late: time.Millisecond,
-					listens: mode != "lists", numbered: mode == "numbered events", visits: true,
+					listens: mode != "lists", numbered: mode == "numbered events",
 				}
 				f := NewFollower(Options{
 					View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
@@ -37,9 +37,12 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				var running sync.WaitGroup
 				running.Go(func() { f.Run(ctx) })
-				for range 2 {
-					running.Go(func() { k.poll(ctx, t) })
-				}
+				running.Go(func() { k.poll(ctx, t) })
+				running.Go(func() { // lists are read without a pause
+					for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+						signal(f.wake)
+					}
+				})
 				k.run(t)
 				cancel()
 				running.Wait()
@@ -66,11 +69,14 @@ func (k *keeper) run(t *testing.T) {
 		k.leave(false)
 		k.mu.Lock()
 		w.Sync()
+		k.visits = false // settled reads the blocks
 		k.mu.Unlock()
 		settled(t, w, k.f)
 		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.kept = k.has()
+		k.visits, k.kept = true, k.has()
+		k.mu.Unlock()
+		for until := k.lists.Load() + 6; k.lists.Load() < until; time.Sleep(time.Millisecond) {
+		}
 	}
 	settle()
 	for round := range testrun.Amount(60, 20) {
