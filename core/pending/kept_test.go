@@ -65,6 +65,10 @@ type keeper struct {
 // run changes the node, and waits from time to time until the follower has its transactions, which are kept from then on.
 func (k *keeper) run(t *testing.T) {
 	w := k.w
+	rest := func() {
+		for until := k.lists.Load() + 6; k.lists.Load() < until; time.Sleep(time.Millisecond) {
+		}
+	}
 	settle := func() {
 		k.leave(false)
 		k.mu.Lock()
@@ -75,8 +79,7 @@ func (k *keeper) run(t *testing.T) {
 		k.mu.Lock()
 		k.visits, k.kept = true, k.has()
 		k.mu.Unlock()
-		for until := k.lists.Load() + 6; k.lists.Load() < until; time.Sleep(time.Millisecond) {
-		}
+		rest()
 	}
 	settle()
 	for round := range testrun.Amount(60, 20) {
@@ -94,6 +97,10 @@ func (k *keeper) run(t *testing.T) {
 			k.change(func() { w.Mine(w.Pool) })
 			settle()
 			k.change(func() { w.Fork(1 + w.Rand.IntN(3)) })
+			k.mu.Lock()
+			w.Sync()
+			k.mu.Unlock()
+			rest()
 		default:
 			k.change(k.move)
 		}

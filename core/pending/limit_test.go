@@ -8,6 +8,7 @@ import (
 
 	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -303,6 +304,50 @@ func TestALateReplacementIsNoDrop(t *testing.T) {
 		list()
 	}
 	fate(third.Hash, &Fate{Reason: Dropped})
+}
+
+// After a reorganization a list that lacks the transactions of the orphaned block does not become visible: the node may
+// have had another block while it was listed. The next list has them.
+func TestTwoListsEndAHold(t *testing.T) {
+	ctx := t.Context()
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	n := &pendingtest.Node{World: w.World}
+	f := NewFollower(Options{
+		View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Patience: testrun.Patience,
+	})
+	advance := func() {
+		t.Helper()
+		w.Sync()
+		if err := f.write(ctx, false, func(*query.Query) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	advance()
+	r := &reader{Follower: f, src: &openSource{n, n, f.pool.indexes}}
+	list := func() {
+		t.Helper()
+		if _, err := r.list(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list()
+	u := w.Pay(w.Coins(nil))
+	w.Mine([]*model.Unconfirmed{u})
+	advance()
+	mined := w.Tip()
+	w.Orphan(1)
+	pool := w.Pool
+	advance()
+	w.Pool = nil
+	list()
+	if s := f.Standing(); s.Tip != mined {
+		t.Errorf("the first list is visible: tip %v with %d transactions, expected %v", s.Tip, s.Count(), mined)
+	}
+	w.Pool = pool
+	list()
+	if s := f.Standing(); s.Tip != w.Tip() || s.Tx(u.Hash) == nil {
+		t.Errorf("the second list is not visible: tip %v with %d transactions", s.Tip, s.Count())
+	}
 }
 
 // A transaction that spends no output, as one from a shielded pool, enters, and not after it was confirmed.

@@ -35,7 +35,7 @@ type reader struct {
 	listed   uint64                  // events up to this number are part of the last list
 	last     uint64                  // number of the last event; 0: unknown
 	doubted  map[*Tx]bool            // transactions that the last list lacked and that are kept: see keepDoubted
-	awaited  *time.Timer             // the hold during which the last list was read: see list
+	awaited  *time.Timer             // the hold during which the last complete list was read: see list
 }
 
 // read lists the transactions at intervals, and applies events in between. It returns nil if the indexes changed.
