@@ -283,6 +283,7 @@ func TestEqualRequestsWithTheMempoolAreReadOnce(t *testing.T) {
 			}
 			node.mu.Unlock()
 			until(t, pool, 31)
+			synctest.Wait() // the end of the list is another state of the mempool
 			filled.Store(true)
 			var all sync.WaitGroup
 			for range 20 {
