@@ -209,12 +209,14 @@ func (p *Pool) block(q *query.Query, h model.HeightPk) error {
 		return err
 	}
 	spends := schema.Rows(q.R, schema.FamilySpentUtxo, from.AppendTo(nil), to.AppendTo(nil), false, schema.ParseSpendRow)
+	var left []*Tx
+	defer func() { p.deleteRows(left) }()
 	for row, err := range spends {
 		if err != nil {
 			return err
 		}
 		if in := p.coins[row.Output]; in != nil {
-			p.remove(in.Tx, Fate{Reason: Conflict, Block: point})
+			left = append(left, p.leave(in.Tx, Fate{Reason: Conflict, Block: point})...)
 		}
 	}
 	if p.recent = append(p.recent, point); len(p.recent) > 2*maxRecent {
@@ -279,17 +281,19 @@ func (p *Pool) resolveAgain(q *query.Query, inputs []*Input) error {
 	if err != nil {
 		return err
 	}
+	var left []*Tx
 	for i, in := range inputs {
 		switch o := found[i]; {
 		case p.Tx(in.Tx.ID) != in.Tx: // it left with an ancestor
 		case o == nil:
-			p.remove(in.Tx, Fate{Reason: Dropped})
+			left = append(left, p.leave(in.Tx, Fate{Reason: Dropped})...)
 		case o.Spent:
-			p.remove(in.Tx, Fate{Reason: Conflict, Block: q.Tip})
+			left = append(left, p.leave(in.Tx, Fate{Reason: Conflict, Block: q.Tip})...)
 		default:
 			in.Tx.pks[in.Index], p.coins[o.Pk] = o.Pk, in
 			p.tokens.move(in)
 		}
 	}
+	p.deleteRows(left)
 	return nil
 }

@@ -160,6 +160,24 @@ func BenchmarkCompareList(b *testing.B) {
 	}
 }
 
+// All transactions leave at once, as after a restart of the node without its mempool.
+func BenchmarkDrop(b *testing.B) {
+	f := fullPool(b)
+	for b.Loop() {
+		b.StopTimer()
+		p := NewPool(f.db.Chain().Traits(), 1<<40, time.Now)
+		if err := f.enterAll(p); err != nil {
+			b.Fatal(err)
+		}
+		p.Overlay() // shares the tables, as with readers
+		gone := p.arrivals.Items()
+		b.StartTimer()
+		if p.Drop(gone); p.Count() > 0 || p.memory != 0 {
+			b.Fatalf("%d transactions and %d bytes are left", p.Count(), p.memory)
+		}
+	}
+}
+
 // The goal is 20 ms. The processor time does not depend on other processes, unlike the wall clock time.
 func BenchmarkBlockLeaves(b *testing.B) {
 	f := fullPool(b)

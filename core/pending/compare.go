@@ -82,9 +82,9 @@ func (p *Pool) wanting(ids []model.Hash, asked time.Time) (wanted []model.Hash) 
 
 // Drop removes transactions that the source no longer has, with their descendants.
 func (p *Pool) Drop(txs []*Tx) {
+	var left []*Tx
 	for _, t := range txs {
-		if p.Tx(t.ID) == t {
-			p.remove(t, Fate{Reason: Dropped})
-		}
+		left = append(left, p.leave(t, Fate{Reason: Dropped})...)
 	}
+	p.deleteRows(left)
 }

@@ -203,12 +203,30 @@ func (p *Pool) ancestorsOf(t *Tx) Ancestors {
 func (p *Pool) withDescendants(t *Tx) []*Tx { return append(slices.Collect(p.DescendantsOf(t)), t) }
 
 // remove removes a transaction and its descendants.
-func (p *Pool) remove(t *Tx, f Fate) {
+func (p *Pool) remove(t *Tx, f Fate) { p.deleteRows(p.leave(t, f)) }
+
+// leave removes a transaction and its descendants, except for the rows that [Pool.deleteRows] removes. It returns those
+// that had not left before, descendants first.
+func (p *Pool) leave(t *Tx, f Fate) (left []*Tx) {
 	f.At = p.now().Unix()
-	for _, one := range p.withDescendants(t) {
-		p.delete(one, f)
-		p.touch(one)
+	visit := func(t *Tx) {
+		if p.Tx(t.ID) == t {
+			p.txs.Delete(txRow{prefixOf(&t.ID), t})
+			left = append(left, t)
+		}
 	}
+	visit(t)
+	for i := 0; i < len(left); i++ {
+		for in := range p.Spenders(left[i].ID) {
+			visit(in.Tx)
+		}
+	}
+	slices.Reverse(left)
+	for _, t := range left {
+		p.gone(t, f)
+		p.touch(t)
+	}
+	return left
 }
 
 // confirm removes a transaction that a block has, except for the rows that [Pool.deleteRows] removes. Its descendants
@@ -230,12 +248,6 @@ func (p *Pool) confirm(t *Tx, block model.Point) {
 	p.touch(t)
 }
 
-// delete removes a transaction.
-func (p *Pool) delete(t *Tx, f Fate) {
-	p.gone(t, f)
-	p.deleteRows([]*Tx{t})
-}
-
 // gone records that a transaction left. Its rows other than that of txs remain until [Pool.deleteRows].
 func (p *Pool) gone(t *Tx, f Fate) {
 	p.txs.Delete(txRow{prefixOf(&t.ID), t})
@@ -250,9 +262,18 @@ func (p *Pool) gone(t *Tx, f Fate) {
 	}
 }
 
+// maxDeleted is the number of transactions whose rows are sorted together, which needs memory.
+const maxDeleted = 1 << 14
+
 // deleteRows removes the rows of transactions that left, in the order of each table: memory that was just used is in
 // the caches of the processor.
-func (p *Pool) deleteRows(all []*Tx) {
+func (p *Pool) deleteRows(left []*Tx) {
+	for all := range slices.Chunk(left, maxDeleted) {
+		p.deleteSorted(all)
+	}
+}
+
+func (p *Pool) deleteSorted(all []*Tx) {
 	rows, wait := 0, func() {}
 	deleteValues := func() { rows = p.deleteValues(all) }
 	if len(all) > 1 {

@@ -22,10 +22,11 @@ func (p *Pool) shrink() {
 		if !ok {
 			return
 		}
-		for _, t := range p.withDescendants(row.tx) {
+		left := p.leave(row.tx, Fate{Reason: Evicted})
+		for _, t := range left {
 			p.skip(t.ID, evicted)
 		}
-		p.remove(row.tx, Fate{Reason: Evicted})
+		p.deleteRows(left)
 	}
 }
 
