@@ -177,30 +177,32 @@ func between(i int, bounds []float64, unit string) (name string) {
 	return name + " " + unit
 }
 
-// fillings returns the fillings of the newest blocks that are known, or can be read within the time; newest first. The
+// fillings returns the fillings of blocks that are known, or that read has time for; the last block is read first. The
 // others are nil.
-func (v *visit) fillings(blocks []query.BlockSummaryAnswer, read func(func(context.Context) error) (bool, error)) (list []*filling, err error) {
+func (v *visit) fillings(blocks []sample, read func(func(context.Context) error) (bool, error)) (list []*filling, err error) {
 	kept := &v.site.sums[v.chain].fillings
 	list = make([]*filling, len(blocks))
+	hashes := make([]string, len(blocks))
 	missing := false
 	for i := range blocks {
-		list[i], _ = kept.Get(blocks[i].Hash)
+		hashes[i] = v.chain.Model.FormatHash(blocks[i].Hash)
+		list[i], _ = kept.Get(hashes[i])
 		missing = missing || list[i] == nil
 	}
 	if !missing {
 		return list, nil
 	}
 	_, err = read(func(ctx context.Context) error {
-		for i := range blocks {
+		for i := range slices.Backward(blocks) {
 			if list[i] != nil {
 				continue
 			}
-			txs, err := v.BlockFilling(ctx, blocks[i].Height)
+			txs, err := v.BlockFilling(ctx, uint32(blocks[i].height))
 			if err != nil {
 				return err
 			}
 			list[i] = fillingOf(txs)
-			kept.Put(blocks[i].Hash, list[i])
+			kept.Put(hashes[i], list[i])
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ const difficultySeries = "difficulty"
 const maxBars = 62
 
 // maxSamples is the maximum number of headers that a chart of the difficulty reads.
-const maxSamples = 200
+const maxSamples = 256
 
 // chartSpan is a range of charts up to the tip.
 type chartSpan struct {
@@ -83,7 +83,7 @@ func (v *visit) charts() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	span, err := v.span("year")
+	span, err := v.span(chartSpans, "year")
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func (v *visit) charts() (*page, error) {
 			return nil, err
 		}
 	}
-	newest, err := v.newestCharts(v.patiently)
+	newest, err := v.blockCharts(newestSpan, v.patiently)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range newest {
+	for _, c := range newest.charts {
 		name := strings.TrimPrefix(c.ID, "series-")
 		c.Brief, c.Link = true, v.URL("charts", name)
 		if shown[name], err = c.HTML(); err != nil {
@@ -150,7 +150,7 @@ func (v *visit) charts() (*page, error) {
 		return nil, err
 	}
 	if len(b.Subjects) > 0 {
-		b.Spans = choicesOfSpan(v.URL("charts"), span, "")
+		b.Spans = choicesOfSpan(chartSpans, v.URL("charts"), span, "")
 	}
 	return &page{Kind: "charts", Title: "Charts", JSON: v.api("stats"), Section: "charts", Body: b, Crumbs: []link{{Text: "Charts"}},
 		LacksRaw:    v.chain.Model.Traits().BlockVSize > 0 && v.lacksRaw(),
@@ -194,12 +194,12 @@ func (b *chartsBody) subjects(names []string, shown map[string]template.HTML) {
 // series is the page of one chart.
 func (v *visit) series() (*page, error) {
 	name := v.req.PathValue("series")
-	span, err := v.span("year")
+	if name == feeRateSeries || name == fullnessSeries {
+		return v.blockSeries(name)
+	}
+	span, err := v.span(chartSpans, "year")
 	if err != nil {
 		return nil, err
-	}
-	if name == feeRateSeries || name == fullnessSeries {
-		return v.newestSeries(name)
 	}
 	b := &seriesBody{Title: v.seriesTitle(name)}
 	base := v.URL("charts", name)
@@ -210,7 +210,7 @@ func (v *visit) series() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Spans = choicesOfSpan(base, span, by)
+	b.Spans = choicesOfSpan(chartSpans, base, span, by)
 	if name == difficultySeries {
 		c, err := v.difficultyChart(r)
 		if err != nil {
@@ -264,11 +264,11 @@ func (v *visit) series() (*page, error) {
 	return p, nil
 }
 
-// span returns the requested span.
-func (v *visit) span(def string) (chartSpan, error) {
+// span returns the requested one of the spans.
+func (v *visit) span(spans []chartSpan, def string) (chartSpan, error) {
 	name := cmp.Or(v.query("span"), def)
 	var names []string
-	for _, s := range chartSpans {
+	for _, s := range spans {
 		if s.name == name {
 			return s, nil
 		}
@@ -317,8 +317,8 @@ func (v *visit) chartRange(span chartSpan, unit string) (r query.Range, _ string
 }
 
 // choicesOfSpan returns the links to the spans of a page.
-func choicesOfSpan(base string, span chartSpan, by string) (list []choice) {
-	for _, s := range chartSpans {
+func choicesOfSpan(spans []chartSpan, base string, span chartSpan, by string) (list []choice) {
+	for _, s := range spans {
 		q := url.Values{"span": {s.name}}
 		if by != "" {
 			q.Set("by", by)
@@ -383,17 +383,47 @@ func (v *visit) difficultyChart(r query.Range) (*charts.Chart, error) {
 	}
 	c := &charts.Chart{ID: "series-difficulty", Title: "Difficulty", Kind: charts.Area, Hover: true,
 		X: charts.Axis{Name: "Block"}, Y: charts.Axis{Name: "Difficulty", Label: difficulty}}
-	err := v.From(v.ctx, func(q *query.Query) error {
+	blocks, _, err := v.samples(r, maxSamples)
+	for _, b := range blocks {
+		n, err := d.Difficulty(b.Header)
+		if err != nil {
+			return nil, err
+		}
+		height := v.HeightLink(uint32(b.height))
+		c.Points = append(c.Points, charts.Point{X: float64(b.Time), Y: n, At: height.Text, Value: difficulty(n), Link: height.URL})
+	}
+	if err != nil || len(c.Points) == 0 {
+		return nil, err
+	}
+	slices.SortStableFunc(c.Points, func(a, b charts.Point) int { return cmp.Compare(a.X, b.X) })
+	if n := len(c.Points); n > 0 {
+		c.X.Label = charts.Times(c.Points[0].X, c.Points[n-1].X)
+	}
+	return c, nil
+}
+
+// sample is a block of a chart.
+type sample struct {
+	height model.HeightPk
+	schema.BlockRow
+}
+
+// samples returns at most most blocks of a range in the order of height, and their distance. It is a power of two, and
+// divides the heights, so that most blocks remain the same when the range moves.
+func (v *visit) samples(r query.Range, most int) (list []sample, distance model.HeightPk, err error) {
+	err = v.From(v.ctx, func(q *query.Query) error {
 		span, err := q.Span(r)
 		if err != nil {
 			return err
 		}
 		first, last := span.First.Height(), min(span.Last.Height(), v.Tip.Height)
-		step := max(1, (last-first)/maxSamples)
-		if err := q.Pass(maxSamples); err != nil {
+		for distance = 1; int((last-first)/distance) >= most; {
+			distance *= 2
+		}
+		if err := q.Pass(most); err != nil {
 			return err
 		}
-		for h := first; h <= last; h += step {
+		for h := (first + distance - 1) / distance * distance; h <= last; h += distance {
 			row, err := schema.BlockAt(q.R, h)
 			if kind, _ := model.KindOf(err); kind == model.NotFound {
 				continue // the first block of some chains is higher
@@ -401,23 +431,14 @@ func (v *visit) difficultyChart(r query.Range) (*charts.Chart, error) {
 			if err != nil {
 				return err
 			}
-			n, err := d.Difficulty(row.Header)
-			if err != nil {
-				return err
-			}
-			height := v.HeightLink(uint32(h))
-			c.Points = append(c.Points, charts.Point{X: float64(row.Time), Y: n, At: height.Text, Value: difficulty(n), Link: height.URL})
+			list = append(list, sample{h, row})
 		}
 		return nil
 	})
-	if _, code := model.KindOf(err); code == "empty_range" || err == nil && len(c.Points) == 0 {
-		return nil, nil
+	if _, code := model.KindOf(err); code == "empty_range" {
+		err = nil
 	}
-	slices.SortStableFunc(c.Points, func(a, b charts.Point) int { return cmp.Compare(a.X, b.X) })
-	if n := len(c.Points); n > 0 {
-		c.X.Label = charts.Times(c.Points[0].X, c.Points[n-1].X)
-	}
-	return c, err
+	return list, distance, err
 }
 
 // seriesCSV serves the numbers of a series as CSV.

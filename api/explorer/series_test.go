@@ -1,8 +1,10 @@
 package explorer
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -167,4 +169,79 @@ func TestDifficultyOfFewBlocks(t *testing.T) {
 		}
 		read(t, h, "/bitcoin/charts", http.StatusOK).has(t, "Difficulty")
 	}
+}
+
+// The charts of fee rates and of fullness have all newest blocks, or blocks of a longer span at equal distances. More
+// blocks do not change the others.
+func TestChartsOfBlocks(t *testing.T) {
+	const hour, size = 60 * 60, 400
+	v := byHand
+	v.Raw = true
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: byRate{weighing{v.Chain("one")}}, Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	read(t, h, "/made-up/charts/feerates", http.StatusOK).has(t, "No blocks yet")
+	var tip *model.Block
+	mine := func(n int) {
+		for range n {
+			txs := []model.Tx{{Outputs: outputs(1_000_000), Raw: make([]byte, size)}}
+			if tip != nil {
+				txs = append(txs, model.Tx{Inputs: []model.Input{{Tx: tip.Txs[0].Hash}}, Raw: make([]byte, size),
+					Outputs: outputs(1_000_000 - size - uint64(tip.Height) - 1)})
+			}
+			tip = blockOfTxs(tip, txs...)
+			tip.Time += int64(tip.Height) * 6 * hour
+			if err := db.Append(t.Context(), []*model.Block{tip}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	mine(500)
+	// points checks that the chart has the blocks since a time whose height is a multiple of distance.
+	points := func(path string, since int64, distance int) {
+		t.Helper()
+		d, n := read(t, h, path, http.StatusOK), 0
+		for height := 0; height <= int(tip.Height); height++ {
+			rate := strconv.FormatFloat(float64(size+height)/(size/4), 'f', -1, 64) + " sat/vB"
+			point := fmt.Sprintf(" %d: %s (", height, rate)
+			want := height > 0 && height%distance == 0 && tip.Time-int64(int(tip.Height)-height)*6*hour >= since
+			if want {
+				n++
+			}
+			if strings.Contains(d.main(), point) != want {
+				t.Fatalf("%s: block %d is in the chart: %t", path, height, !want)
+			}
+		}
+		d.has(t, "Fee rates in "+humanize.Plural(n, "block"))
+		if note := fmt.Sprintf("multiple of %d.", distance); strings.Contains(d.main(), note) == (distance == 1) {
+			t.Errorf("%s: the blocks are %d apart, the note %q: %t", path, distance, note, distance == 1)
+		}
+	}
+	for range 2 {
+		points("/made-up/charts/feerates", tip.Time-(filledBlocks-1)*6*hour, 1)
+		points("/made-up/charts/feerates?span=month", (tip.Time-30*24*hour)/(24*hour)*(24*hour), 1)
+		points("/made-up/charts/feerates?span=year", 0, 4)
+		points("/made-up/charts/feerates?span=all", 0, 4)
+		mine(3)
+	}
+	read(t, h, "/made-up/charts/fullness?span=all", http.StatusOK).has(t, "Fullness of 127 blocks", "multiple of 4.")
+	for path, expected := range map[string]string{
+		"/made-up/charts/fullness?span=decade": "expected newest, month, year, all",
+		"/made-up/charts/feerates?span=x":      "expected newest, month, year, all",
+	} {
+		read(t, h, path, http.StatusBadRequest).has(t, expected)
+	}
+}
+
+// A page that has no time for the blocks of a chart has none of them, and a later visit reads them.
+func TestChartsOfBlocksThatAreLate(t *testing.T) {
+	h, _ := largeBlock(t, 3000)
+	patient := blockPatience
+	defer func() { blockPatience = patient }()
+	blockPatience = 0
+	read(t, h, "/made-up/charts/fullness", http.StatusOK).has(t, "The blocks are not read yet")
+	blockPatience = patient
+	read(t, h, "/made-up/charts/fullness", http.StatusOK).has(t, "Fullness of 2 blocks")
 }
