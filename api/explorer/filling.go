@@ -179,7 +179,7 @@ func between(i int, bounds []float64, unit string) (name string) {
 
 // fillings returns the fillings of blocks that are known, or that read has time for; the last block is read first. The
 // others are nil.
-func (v *visit) fillings(blocks []sample, read func(func(context.Context) error) (bool, error)) (list []*filling, err error) {
+func (v *visit) fillings(blocks []sample, read reader) (list []*filling, err error) {
 	kept := &v.site.sums[v.chain].fillings
 	list = make([]*filling, len(blocks))
 	hashes := make([]string, len(blocks))

@@ -13,7 +13,6 @@ import (
 	"birthmark/api/explorer/format"
 	"birthmark/api/served"
 	"birthmark/core/query"
-	"birthmark/core/schema"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -28,14 +27,8 @@ var chartSubjects = []struct {
 	{"Assets", []string{"new_assets", "mints", "burns"}},
 }
 
-// difficultySeries is the name of the chart of the difficulty, which headers have.
-const difficultySeries = "difficulty"
-
 // maxBars is the maximum number of points that are drawn as bars.
 const maxBars = 62
-
-// maxSamples is the maximum number of headers that a chart of the difficulty reads.
-const maxSamples = 256
 
 // chartSpan is a range of charts up to the tip.
 type chartSpan struct {
@@ -121,24 +114,22 @@ func (v *visit) charts() (*page, error) {
 			return nil, err
 		}
 	}
-	c, err := v.difficultyChart(r)
+	difficulties, err := v.difficulties(r)
 	if err != nil {
 		return nil, err
 	}
-	if c != nil {
-		c.Brief, c.Link = true, v.URL("charts", difficultySeries)+"?span="+span.name
-		if shown[difficultySeries], err = c.HTML(); err != nil {
-			return nil, err
+	difficulties.query = "?span=" + span.name
+	newest, err := v.fullBlocks(newestSpan, v.patiently)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range append(newest, difficulties) {
+		if len(c.numbers) == 0 {
+			continue
 		}
-	}
-	newest, err := v.blockCharts(newestSpan, v.patiently)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range newest.charts {
-		name := strings.TrimPrefix(c.ID, "series-")
-		c.Brief, c.Link = true, v.URL("charts", name)
-		if shown[name], err = c.HTML(); err != nil {
+		one := c.chart()
+		one.Brief, one.Link = true, v.URL("charts", c.name)+c.query
+		if shown[c.name], err = one.HTML(); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +185,7 @@ func (b *chartsBody) subjects(names []string, shown map[string]template.HTML) {
 // series is the page of one chart.
 func (v *visit) series() (*page, error) {
 	name := v.req.PathValue("series")
-	if name == feeRateSeries || name == fullnessSeries {
+	if _, ok := blockSeries[name]; ok {
 		return v.blockSeries(name)
 	}
 	span, err := v.span(chartSpans, "year")
@@ -211,18 +202,6 @@ func (v *visit) series() (*page, error) {
 		return nil, err
 	}
 	b.Spans = choicesOfSpan(chartSpans, base, span, by)
-	if name == difficultySeries {
-		c, err := v.difficultyChart(r)
-		if err != nil {
-			return nil, err
-		}
-		if c == nil {
-			return nil, model.Errorf(model.NotFound, "unknown_series", "%s has no difficulty", titleOf(v.chain.Model))
-		}
-		b.Description = "The difficulty of blocks."
-		b.Chart, err = c.HTML()
-		return p, err
-	}
 	list, err := v.StatisticsOf(v.ctx, []string{name}, unit, r)
 	if err != nil {
 		return nil, err
@@ -375,75 +354,13 @@ func (v *visit) seriesChart(a *query.StatisticsAnswer) charts.Chart {
 	return c
 }
 
-// difficultyChart draws the difficulty of blocks of a range; nil if the chain has no difficulty or no blocks.
-func (v *visit) difficultyChart(r query.Range) (*charts.Chart, error) {
-	d, ok := v.chain.Model.(model.DifficultyReporter)
-	if !ok || v.Tip.IsOrigin() {
-		return nil, nil
-	}
-	c := &charts.Chart{ID: "series-difficulty", Title: "Difficulty", Kind: charts.Area, Hover: true,
-		X: charts.Axis{Name: "Block"}, Y: charts.Axis{Name: "Difficulty", Label: difficulty}}
-	blocks, _, err := v.samples(r, maxSamples)
-	for _, b := range blocks {
-		n, err := d.Difficulty(b.Header)
-		if err != nil {
-			return nil, err
-		}
-		height := v.HeightLink(uint32(b.height))
-		c.Points = append(c.Points, charts.Point{X: float64(b.Time), Y: n, At: height.Text, Value: difficulty(n), Link: height.URL})
-	}
-	if err != nil || len(c.Points) == 0 {
-		return nil, err
-	}
-	slices.SortStableFunc(c.Points, func(a, b charts.Point) int { return cmp.Compare(a.X, b.X) })
-	if n := len(c.Points); n > 0 {
-		c.X.Label = charts.Times(c.Points[0].X, c.Points[n-1].X)
-	}
-	return c, nil
-}
-
-// sample is a block of a chart.
-type sample struct {
-	height model.HeightPk
-	schema.BlockRow
-}
-
-// samples returns at most most blocks of a range in the order of height, and their distance. It is a power of two, and
-// divides the heights, so that most blocks remain the same when the range moves.
-func (v *visit) samples(r query.Range, most int) (list []sample, distance model.HeightPk, err error) {
-	err = v.From(v.ctx, func(q *query.Query) error {
-		span, err := q.Span(r)
-		if err != nil {
-			return err
-		}
-		first, last := span.First.Height(), min(span.Last.Height(), v.Tip.Height)
-		for distance = 1; int((last-first)/distance) >= most; {
-			distance *= 2
-		}
-		if err := q.Pass(most); err != nil {
-			return err
-		}
-		for h := (first + distance - 1) / distance * distance; h <= last; h += distance {
-			row, err := schema.BlockAt(q.R, h)
-			if kind, _ := model.KindOf(err); kind == model.NotFound {
-				continue // the first block of some chains is higher
-			}
-			if err != nil {
-				return err
-			}
-			list = append(list, sample{h, row})
-		}
-		return nil
-	})
-	if _, code := model.KindOf(err); code == "empty_range" {
-		err = nil
-	}
-	return list, distance, err
-}
-
 // seriesCSV serves the numbers of a series as CSV.
 func (s *site) seriesCSV(chain *served.Chain) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := blockSeries[r.PathValue("value")]; ok {
+			s.blockCSV(w, r, chain)
+			return
+		}
 		q := url.Values{}
 		for _, name := range []string{"by", "time_from", "time_to", "raw_amounts", "after"} {
 			if text := r.URL.Query().Get(name); text != "" {

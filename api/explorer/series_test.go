@@ -121,7 +121,12 @@ func TestChartsOfBitcoin(t *testing.T) {
 			t.Errorf("a week begins at %s", row[1])
 		}
 	}
-	read(t, h, "/bitcoin/charts/difficulty?span=all", http.StatusOK).has(t, "least 1 at 0, most 1 at 0, last 1")
+	all := read(t, h, "/bitcoin/charts/difficulty?span=all", http.StatusOK)
+	all.has(t, "least 1 at 0, most 1 at 0, last 1")
+	if rows := csvOf(t, h, all.fileOf(t)); !slices.Equal(rows[0], []string{"height", "time", "difficulty"}) ||
+		!slices.Equal(rows[1], []string{"0", "2009-01-03T18:15:05Z", "1"}) {
+		t.Errorf("the file of the difficulty begins with %q", rows[:2])
+	}
 	if text := read(t, h, "/bitcoin", http.StatusOK).text; !strings.Contains(text, `href="/bitcoin/charts"`) {
 		t.Error("the navigation has no charts")
 	}
@@ -218,6 +223,16 @@ func TestChartsOfBlocks(t *testing.T) {
 		if note := fmt.Sprintf("multiple of %d.", distance); strings.Contains(d.main(), note) == (distance == 1) {
 			t.Errorf("%s: the blocks are %d apart, the note %q: %t", path, distance, note, distance == 1)
 		}
+		rows := csvOf(t, h, d.fileOf(t))
+		if len(rows) != n+1 {
+			t.Fatalf("%s: the file has %d rows, expected %d blocks", path, len(rows), n)
+		}
+		height := int(tip.Height) / distance * distance
+		rate := strconv.FormatFloat(float64(size+height)/(size/4), 'f', -1, 64)
+		at := time.Unix(tip.Time-int64(int(tip.Height)-height)*6*hour, 0).UTC().Format(time.RFC3339)
+		if want := []string{strconv.Itoa(height), at, rate, rate, rate}; !slices.Equal(rows[n], want) {
+			t.Errorf("%s: the last row of the file is %q, expected %q", path, rows[n], want)
+		}
 	}
 	for range 2 {
 		points("/made-up/charts/feerates", tip.Time-(filledBlocks-1)*6*hour, 1)
@@ -235,13 +250,18 @@ func TestChartsOfBlocks(t *testing.T) {
 	}
 }
 
-// A page that has no time for the blocks of a chart has none of them, and a later visit reads them.
+// A page that has no time for the blocks of a chart has none of them; its file waits for them.
 func TestChartsOfBlocksThatAreLate(t *testing.T) {
 	h, _ := largeBlock(t, 3000)
 	patient := blockPatience
 	defer func() { blockPatience = patient }()
 	blockPatience = 0
-	read(t, h, "/made-up/charts/fullness", http.StatusOK).has(t, "The blocks are not read yet")
+	late := read(t, h, "/made-up/charts/fullness", http.StatusOK)
+	late.has(t, "The blocks are not read yet")
+	if rows := csvOf(t, h, late.fileOf(t)); len(rows) != 3 {
+		t.Errorf("the file has %d rows, expected those of 2 blocks", len(rows))
+	}
 	blockPatience = patient
+	h, _ = largeBlock(t, 3000)
 	read(t, h, "/made-up/charts/fullness", http.StatusOK).has(t, "Fullness of 2 blocks")
 }
