@@ -83,6 +83,8 @@ type blockBody struct {
 	Map            template.HTML            // the transactions by size; empty: unknown
 	Rates          string                   // of the fees in words; empty: unknown
 	Compared       *comparison              // with the projected block; nil: unknown
+
+	filling []query.TxFilling // all transactions, if they were read for Totals
 }
 
 // block is the page of a block with a page of its transactions.

@@ -218,8 +218,11 @@ func (v *visit) blockSeries(name string) (*page, error) {
 	switch {
 	case p.LacksRaw:
 		return p, nil
-	case c == nil || len(c.blocks) == 0:
-		b.Note = "No blocks yet, or their transactions are only in the node."
+	case v.Tip.IsOrigin() || c != nil && len(c.blocks) == 0:
+		b.Note = "No blocks yet."
+		return p, nil
+	case c == nil:
+		b.Note = "The transactions of blocks are only in the node."
 		return p, nil
 	case len(c.numbers) == 0:
 		b.Note = "The blocks are not read yet, or pay no fees: reload the page."

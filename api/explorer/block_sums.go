@@ -40,7 +40,8 @@ func newBlockSums() *blockSums {
 	return s
 }
 
-// totals returns the totals of a block; nil if they take too long.
+// totals returns the totals of a block; nil if they take too long. If they are read, and sizes are known, b has the
+// transactions.
 func (v *visit) totals(b *blockBody) (*query.BlockTotalsAnswer, error) {
 	kept := &v.site.sums[v.chain].totals
 	key := b.Hash + strconv.FormatBool(b.Sized) // raw transactions, which have the weight, can be added
@@ -49,7 +50,11 @@ func (v *visit) totals(b *blockBody) (*query.BlockTotalsAnswer, error) {
 	}
 	var a *query.BlockTotalsAnswer
 	late, err := v.within(blockPatience, func(ctx context.Context) (err error) {
-		a, err = v.BlockTotals(ctx, b.Hash)
+		if b.Sized {
+			a, b.filling, err = v.BlockFilling(ctx, b.Height)
+		} else {
+			a, err = v.BlockTotals(ctx, b.Hash)
+		}
 		return err
 	})
 	if late || err != nil {

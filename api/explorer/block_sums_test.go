@@ -33,6 +33,9 @@ func TestSumsOfABlockAreReadOnce(t *testing.T) {
 	base := "/made-up/block/" + block.Hash.String()
 	for _, path := range []string{base, base + "?sort=fee", base + "?sort=size"} {
 		first := rowsOf(t, h, path)
+		if first > 6*n {
+			t.Errorf("%s reads %d rows, expected at most 6 for each transaction: its outputs are read once", path, first)
+		}
 		for _, again := range []string{path, path + map[bool]string{true: "?", false: "&"}[path == base] + "page=7"} {
 			if rows := rowsOf(t, h, again); rows > first-n {
 				t.Errorf("%s reads %d rows after %s read %d: expected %d fewer", again, rows, path, first, n)

@@ -57,23 +57,24 @@ func fillingOf(txs []query.TxFilling) *filling {
 
 // fill adds the fee rates of a block, and its treemap.
 func (v *visit) fill(b *blockBody) error {
-	if !b.Sized || b.TxCount < 2 {
+	if !b.Sized || b.TxCount < 2 || b.Totals == nil {
 		return nil
 	}
 	sums := v.site.sums[v.chain]
 	html, drawn := sums.maps.Get(b.Hash)
 	f, known := sums.fillings.Get(b.Hash)
 	if !drawn || !known {
-		late, err := v.within(blockPatience, func(ctx context.Context) error {
-			txs, err := v.BlockFilling(ctx, b.Height)
-			if err != nil {
-				return err
+		late, err := v.within(blockPatience, func(ctx context.Context) (err error) {
+			if b.filling == nil {
+				if _, b.filling, err = v.BlockFilling(ctx, b.Height); err != nil {
+					return err
+				}
 			}
-			f = fillingOf(txs)
-			html, err = v.treemap(b, txs)
+			f = fillingOf(b.filling)
+			html, err = v.treemap(b, b.filling)
 			return err
 		})
-		if late || err != nil {
+		if late || err != nil || b.filling == nil {
 			return err
 		}
 		sums.fillings.Put(b.Hash, f)
@@ -178,7 +179,7 @@ func between(i int, bounds []float64, unit string) (name string) {
 }
 
 // fillings returns the fillings of blocks that are known, or that read has time for; the last block is read first. The
-// others are nil.
+// others are nil, and those whose file the node no longer has.
 func (v *visit) fillings(blocks []sample, read reader) (list []*filling, err error) {
 	kept := &v.site.sums[v.chain].fillings
 	list = make([]*filling, len(blocks))
@@ -197,12 +198,14 @@ func (v *visit) fillings(blocks []sample, read reader) (list []*filling, err err
 			if list[i] != nil {
 				continue
 			}
-			txs, err := v.BlockFilling(ctx, uint32(blocks[i].height))
+			_, txs, err := v.BlockFilling(ctx, uint32(blocks[i].height))
 			if err != nil {
 				return err
 			}
-			list[i] = fillingOf(txs)
-			kept.Put(hashes[i], list[i])
+			if txs != nil {
+				list[i] = fillingOf(txs)
+				kept.Put(hashes[i], list[i])
+			}
 		}
 		return nil
 	})

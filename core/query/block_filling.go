@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -14,25 +15,40 @@ type TxFilling struct {
 	Value string // of all outputs
 }
 
-// BlockFilling returns the transactions of the block at a height, in the order of the block. Like [OrderBySize], it needs
-// raw transactions: see [Queries.TxOrders]. It reads what [Queries.BlockTotals] reads.
-func (qs Queries) BlockFilling(ctx context.Context, height uint32) ([]TxFilling, error) {
-	return read(ctx, qs, func(q *Query) ([]TxFilling, error) {
-		sizes, err := q.txSizes(model.HeightPk(height))
+// BlockFilling returns the sums of the block at a height, and its transactions in the order of the block. Like
+// [OrderBySize], it needs raw transactions: see [Queries.TxOrders]. If the node no longer has the file of the block, there
+// are no transactions.
+func (qs Queries) BlockFilling(ctx context.Context, height uint32) (a *BlockTotalsAnswer, txs []TxFilling, err error) {
+	err = qs.From(ctx, func(q *Query) error {
+		h := model.HeightPk(height)
+		row, err := schema.BlockAt(q.R, h)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		sums, err := q.BlockSums(model.HeightPk(height), q.Pass)
+		sizes, overhead, err := q.txSizes(h)
+		if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+			return err
+		}
+		known := err == nil
+		sums, err := q.BlockSums(h, q.Pass)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		txs := make([]TxFilling, min(len(sizes), len(sums)))
+		a = q.totalsOf(h, &row, sums)
+		if _, weighs := q.Chain.(model.TxWeigher); weighs && known {
+			a.Weight = 4*row.Size + overhead
+		}
+		if !known {
+			return nil
+		}
+		txs = make([]TxFilling, min(len(sizes), len(sums)))
 		for i := range txs {
 			txs[i] = TxFilling{Size: sizes[i], Value: sums[i].Out.String()}
 			if fee := sums[i].Fee; fee != nil && fee.IsUint64() {
 				txs[i].Fee, txs[i].Paid = fee.Uint64(), true
 			}
 		}
-		return txs, nil
+		return nil
 	})
+	return a, txs, err
 }

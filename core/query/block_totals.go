@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -20,21 +21,24 @@ func (qs Queries) BlockTotals(ctx context.Context, ref string) (*BlockTotalsAnsw
 		if err != nil {
 			return nil, err
 		}
-		a := &BlockTotalsAnswer{
-			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), TxCount: row.TxCount, Size: row.Size,
-		}
-		if a.Weight, _, err = q.BlockWeight(h); err != nil {
+		weight, _, err := q.BlockWeight(h)
+		if err != nil {
 			return nil, err
 		}
-		return a, q.sumBlock(a, h)
+		sums, err := q.BlockSums(h, q.Pass)
+		if err != nil {
+			return nil, err
+		}
+		a := q.totalsOf(h, &row, sums)
+		a.Weight = weight
+		return a, nil
 	})
 }
 
-// sumBlock adds the inputs, the outputs and the fees of the block at h.
-func (q *Query) sumBlock(a *BlockTotalsAnswer, h model.HeightPk) error {
-	txs, err := q.BlockSums(h, q.Pass)
-	if err != nil {
-		return err
+// totalsOf returns the sums of the block at h, without its weight.
+func (q *Query) totalsOf(h model.HeightPk, row *schema.BlockRow, txs []pointers.TxSums) *BlockTotalsAnswer {
+	a := &BlockTotalsAnswer{
+		Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), TxCount: row.TxCount, Size: row.Size,
 	}
 	in, out, fees, known := new(big.Int), new(big.Int), new(big.Int), true
 	for i := range txs {
@@ -51,5 +55,5 @@ func (q *Query) sumBlock(a *BlockTotalsAnswer, h model.HeightPk) error {
 	if known {
 		a.Fees = fees.String()
 	}
-	return nil
+	return a
 }

@@ -84,7 +84,7 @@ func (q *Query) orderKeys(h model.HeightPk, by TxOrder) ([]orderKey, error) {
 	var sizes []int64
 	if by == OrderBySize || by == OrderByFeeRate {
 		var err error
-		if sizes, err = q.txSizes(h); err != nil {
+		if sizes, _, err = q.txSizes(h); err != nil {
 			return nil, err
 		}
 	}
@@ -112,18 +112,21 @@ func (q *Query) orderKeys(h model.HeightPk, by TxOrder) ([]orderKey, error) {
 	return keys, nil
 }
 
-// txSizes returns the virtual sizes of the transactions of the block at h, or their bytes on chains without weight.
-func (q *Query) txSizes(h model.HeightPk) (sizes []int64, err error) {
+// txSizes returns the virtual sizes of the transactions of the block at h, or their bytes on chains without weight. With
+// weight, overhead is the sum of the weights minus four times the bytes.
+func (q *Query) txSizes(h model.HeightPk) (sizes []int64, overhead int, err error) {
 	weigher, weighs := q.Chain.(model.TxWeigher)
-	err = q.EachRaw(h, func(raw []byte) (err error) {
+	err = q.EachRaw(h, func(raw []byte) error {
 		size := len(raw)
 		if weighs {
-			if _, size, err = weigher.WeighTx(raw); err != nil {
+			weight, vsize, err := weigher.WeighTx(raw)
+			if err != nil {
 				return err
 			}
+			size, overhead = vsize, overhead+weight-4*len(raw)
 		}
 		sizes = append(sizes, int64(size))
 		return q.Pass(1)
 	})
-	return sizes, err
+	return sizes, overhead, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/big"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -67,9 +68,12 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 			if !slices.Contains(orders, query.OrderBySize) {
 				continue
 			}
-			filling, err := v.BlockFilling(ctx, h)
+			totals, filling, err := v.BlockFilling(ctx, h)
 			if err != nil {
 				return err
+			}
+			if want, err := v.BlockTotals(ctx, block.Hash); err != nil || !reflect.DeepEqual(totals, want) {
+				t.Errorf("block %d: the sums %+v, expected %+v, %v", h, totals, want, err)
 			}
 			if want := fillingOf(txs, size); !slices.Equal(filling, want) {
 				t.Errorf("block %d: %v, expected %v", h, filling, want)
