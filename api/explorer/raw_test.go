@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"birthmark/bench/generate"
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/query/pointers"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage/memory"
@@ -79,8 +81,17 @@ func TestPagesThatLackDetailsNameRawTransactions(t *testing.T) {
 	}
 }
 
-// Every page can be read if the node no longer has the files with its raw transactions. It lacks details. Orders of
-// transactions that need sizes are errors that name the file.
+// silentNode does not answer.
+type silentNode struct{}
+
+func (silentNode) RawTx(context.Context, model.Point, int, model.Hash) ([]byte, error) {
+	return nil, model.Errorf(model.BadSource, "unreachable", "the node does not answer")
+}
+
+func (silentNode) Close() error { return nil }
+
+// Every page can be read if raw transactions are in the files of a node, which no longer has them or does not answer. It
+// lacks details. Orders of transactions that need sizes are errors that name the file or the block.
 func TestPagesWithoutTheFilesOfANode(t *testing.T) {
 	made, err := generate.Write(t.Context(), "bitcoin", t.TempDir(), generate.Options{Seed: testseed.Of(t, 2), Txs: 400, AllParts: true}, nil)
 	if err != nil {
@@ -90,20 +101,25 @@ func TestPagesWithoutTheFilesOfANode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, RawFiles: true, CacheBytes: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
+	synced := func(places bool) *core.DB {
+		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, RawFiles: true, CacheBytes: 8 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + made.Path, Indexes: db.Indexes(), Places: places})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		if err := core.Sync(t.Context(), db, src, core.SyncOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return db
 	}
-	src, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + made.Path, Indexes: db.Indexes(), Places: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	if err := core.Sync(t.Context(), db, src, core.SyncOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	whole, placeless, silent := synced(true), synced(false), synced(false)
+	silent.SetRawAccess(pointers.RawAccess{Node: silentNode{}})
 	before := map[string]string{} // by path
-	crawled(t, explorerOf(t, chainOf("bitcoin", db, nil)), "/bitcoin", 120, func(d *document) { before[d.path] = d.main() })
+	crawled(t, explorerOf(t, chainOf("bitcoin", whole, nil)), "/bitcoin", 120, func(d *document) { before[d.path] = d.main() })
 	files, err := filepath.Glob(filepath.Join(made.Path, "blk*.dat"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("files %v, %v", files, err)
@@ -113,17 +129,22 @@ func TestPagesWithoutTheFilesOfANode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h, lack := explorerOf(t, chainOf("bitcoin", db, nil)), 0
-	for path, text := range before {
-		if strings.Contains(path, "sort=feerate") || strings.Contains(path, "sort=size") {
-			read(t, h, path, http.StatusNotFound).has(t, "blk")
-			continue
+	for db, want := range map[*core.DB]struct {
+		status int
+		text   string
+	}{whole: {404, "blk"}, placeless: {404, "the place of block"}, silent: {502, "does not answer"}} {
+		h, lack := explorerOf(t, chainOf("bitcoin", db, nil)), 0
+		for path, text := range before {
+			if strings.Contains(path, "sort=feerate") || strings.Contains(path, "sort=size") {
+				read(t, h, path, want.status).has(t, want.text)
+				continue
+			}
+			if read(t, h, path, http.StatusOK).main() != text {
+				lack++
+			}
 		}
-		if read(t, h, path, http.StatusOK).main() != text {
-			lack++
+		if lack < 3 {
+			t.Errorf("%d of %d pages lack details", lack, len(before))
 		}
-	}
-	if lack < 3 {
-		t.Errorf("%d of %d pages lack details", lack, len(before))
 	}
 }

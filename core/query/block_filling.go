@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -16,8 +17,8 @@ type TxFilling struct {
 }
 
 // BlockFilling returns the sums of the block at a height, and its transactions in the order of the block. Like
-// [OrderBySize], it needs raw transactions: see [Queries.TxOrders]. If the node no longer has the file of the block, there
-// are no transactions.
+// [OrderBySize], it needs raw transactions: see [Queries.TxOrders]. If they cannot be read from the node, or from its
+// files, there are no transactions.
 func (qs Queries) BlockFilling(ctx context.Context, height uint32) (a *BlockTotalsAnswer, txs []TxFilling, err error) {
 	err = qs.From(ctx, func(q *Query) error {
 		h := model.HeightPk(height)
@@ -26,10 +27,10 @@ func (qs Queries) BlockFilling(ctx context.Context, height uint32) (a *BlockTota
 			return err
 		}
 		sizes, overhead, err := q.txSizes(h)
-		if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+		known := err == nil
+		if !known && !pointers.Unavailable(err) {
 			return err
 		}
-		known := err == nil
 		sums, err := q.BlockSums(h, q.Pass)
 		if err != nil {
 			return err

@@ -124,6 +124,13 @@ func (q *Reader) checkRaw(hash model.Hash, raw []byte) error {
 	return err
 }
 
+// Unavailable reports whether err is about bytes outside the database: the file or the node does not have them, or the node
+// does not answer.
+func Unavailable(err error) bool {
+	kind, _ := model.KindOf(err)
+	return err != nil && (kind == model.NotFound || kind == model.BadSource)
+}
+
 // EachRaw calls visit with the serialized transactions of the block at h, in order. They are valid until visit returns.
 // For the errors see [Reader.RawTxs].
 func (q *Reader) EachRaw(h model.HeightPk, visit func(raw []byte) error) error {

@@ -7,7 +7,7 @@ import (
 
 // BlockWeight returns the weight of the block at h (BIP 141): four times the bytes that no transaction has, and the
 // weight of each transaction. ok is false if the chain has no weight, or the raw transactions are neither stored nor in
-// the files of a node.
+// the files of a node, or cannot be read from there.
 func (q *Reader) BlockWeight(h model.HeightPk) (weight int, ok bool, err error) {
 	weigher, ok := q.Chain.(model.TxWeigher)
 	if !ok || !q.Layout.Raw && !q.Layout.RawFiles {
@@ -23,8 +23,8 @@ func (q *Reader) BlockWeight(h model.HeightPk) (weight int, ok bool, err error) 
 		weight += w - 4*len(raw)
 		return err
 	})
-	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		return 0, false, nil // the node no longer has the file
+	if Unavailable(err) {
+		return 0, false, nil
 	}
 	return weight, err == nil, err
 }
