@@ -278,6 +278,10 @@ type PeriodReporter interface {
 type DifficultyReporter interface {
 	// Difficulty returns the difficulty that a [Block.Header] states, in the unit of the chain.
 	Difficulty(header []byte) (float64, error)
+
+	// Hashes returns the expected number of hashes for a block per unit of difficulty, and the unit of a number of them
+	// per second, such as H/s. It is 0 if hashes of blocks cannot be compared: there are several algorithms, or none.
+	Hashes() (number float64, perSecond string)
 }
 
 // AssetDescriber is a chain whose mints describe their assets ([Mint.Info]).

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"birthmark/api/explorer/charts"
@@ -20,10 +21,12 @@ import (
 // Charts of single blocks, which are read for them.
 const (
 	difficultySeries = "difficulty" // of headers
+	hashRateSeries   = "hashrate"   // the same
 	feeRateSeries    = "feerates"
 	fullnessSeries   = "fullness"
 
 	maxSamples   = 256 // headers of a chart
+	ratedBlocks  = 72  // at least, between two points of the hash rate: their time varies by an eighth
 	filledBlocks = 144 // whose transactions are read: a day of Bitcoin
 )
 
@@ -33,6 +36,8 @@ var blockSeries = map[string]struct {
 	columns     []string
 }{
 	difficultySeries: {"Difficulty", "The difficulty of blocks.", []string{"difficulty"}},
+	hashRateSeries: {"Hash rate", "The hashes per second of all miners, estimated from the difficulty and the time of at least 72 blocks.",
+		[]string{"per_second"}},
 	feeRateSeries: {"Fee rates", "The fee rates in blocks: the median, and the area between the rates below which a tenth and " +
 		"nine tenths of the bytes are.", []string{"median", "tenth", "nine_tenths"}},
 	fullnessSeries: {"Fullness of blocks", "The part of the maximum size that the transactions of blocks have.", []string{"percent"}},
@@ -94,24 +99,54 @@ func (c *blockChart) chart() *charts.Chart {
 	return &c.Chart
 }
 
-// difficulties is the chart of the difficulty of blocks of a range; empty if the chain has no difficulty.
-func (v *visit) difficulties(r query.Range) (c *blockChart, err error) {
-	c = &blockChart{name: difficultySeries, Chart: charts.Chart{Title: "Difficulty", Y: charts.Axis{Name: "Difficulty", Label: difficulty}}}
+// mining returns the charts of the difficulty of blocks of a range and of the hash rate; none if the chain has no
+// difficulty.
+func (v *visit) mining(r query.Range) ([]*blockChart, error) {
 	d, ok := v.chain.Model.(model.DifficultyReporter)
 	if !ok || v.Tip.IsOrigin() {
-		return c, nil
+		return nil, nil
 	}
-	if c.blocks, c.distance, err = v.samples(r, maxSamples); err != nil {
-		return c, err
+	blocks, distance, err := v.samples(r, maxSamples)
+	if err != nil {
+		return nil, err
 	}
-	for i := range c.blocks {
-		n, err := d.Difficulty(c.blocks[i].Header)
+	hashes, unit := d.Hashes()
+	mined := &blockChart{name: difficultySeries, Chart: charts.Chart{Title: "Difficulty", Y: charts.Axis{Name: "Difficulty", Label: difficulty}}}
+	rates := &blockChart{name: hashRateSeries, Chart: charts.Chart{Title: "Hash rate",
+		Y: charts.Axis{Name: "Hash rate", Label: func(n float64) string { return hashRate(n, unit) }}}}
+	work, from := 0.0, 0 // of the blocks after blocks[from]
+	for i := range blocks {
+		b := &blocks[i]
+		n, err := d.Difficulty(b.Header)
 		if err != nil {
-			return c, err
+			return nil, err
 		}
-		c.add(v, &c.blocks[i], difficulty(n), n)
+		mined.add(v, b, difficulty(n), n)
+		if i == 0 {
+			continue
+		}
+		work += n * hashes * float64(b.height-blocks[i-1].height)
+		if seconds := b.Time - blocks[from].Time; b.height-blocks[from].height >= ratedBlocks && seconds > 0 && work > 0 {
+			rate := work / float64(seconds)
+			rates.add(v, b, hashRate(rate, unit), rate)
+			work, from = 0, i
+		}
 	}
-	return c, nil
+	list := []*blockChart{mined, rates}
+	for _, c := range list {
+		c.blocks, c.distance = blocks, distance
+	}
+	return list, nil
+}
+
+// hashRate formats a number of hashes per second.
+func hashRate(n float64, unit string) string {
+	prefix := 0
+	const prefixes = " kMGTPEZY"
+	for ; n >= 1000 && prefix < len(prefixes)-1; prefix++ {
+		n /= 1000
+	}
+	return charts.Short(n) + " " + strings.TrimSpace(prefixes[prefix:prefix+1]) + unit
 }
 
 // fullBlocks returns the charts of the transactions in the blocks of a span on chains whose miners fill blocks by fee
@@ -166,37 +201,52 @@ func (v *visit) fullBlocks(span chartSpan, read reader) (list []*blockChart, err
 // reader reads with a time limit; late: it was exceeded.
 type reader func(read func(context.Context) error) (late bool, err error)
 
+// ofHeaders reports whether a series of blocks needs their headers only.
+func ofHeaders(name string) bool { return name == difficultySeries || name == hashRateSeries }
+
 // spansOf returns the spans of a series of blocks, and the name of the default one.
 func spansOf(name string) (spans []chartSpan, def string) {
-	if name == difficultySeries {
+	if ofHeaders(name) {
 		return chartSpans, "year"
 	}
 	return append([]chartSpan{newestSpan}, chartSpans...), newestSpan.name
 }
 
-// blockChart returns the chart of a series of blocks; nil if the transactions of blocks are not stored.
-func (v *visit) blockChart(name string, span chartSpan, read reader) (*blockChart, error) {
-	if name == difficultySeries {
-		if _, ok := v.chain.Model.(model.DifficultyReporter); !ok {
-			return nil, model.Errorf(model.NotFound, "unknown_series", "%s has no difficulty", titleOf(v.chain.Model))
+// blockChart returns the chart of a series of blocks; nil if there are no blocks, or their transactions are not stored.
+func (v *visit) blockChart(name string, span chartSpan, read reader) (c *blockChart, err error) {
+	var list []*blockChart
+	if ofHeaders(name) {
+		d, ok := v.chain.Model.(model.DifficultyReporter)
+		if ok && name == hashRateSeries {
+			_, unit := d.Hashes()
+			ok = unit != ""
+		}
+		if !ok {
+			return nil, model.Errorf(model.NotFound, "unknown_series", "%s has no %s", titleOf(v.chain.Model), strings.ToLower(blockSeries[name].title))
 		}
 		r, _, err := v.chartRange(span, "day")
 		if err != nil {
 			return nil, err
 		}
-		return v.difficulties(r)
-	}
-	if v.chain.Model.Traits().BlockVSize == 0 {
-		return nil, model.Errorf(model.NotFound, "unknown_series", "%s has no chart %s: its miners do not select transactions by fee rate",
-			titleOf(v.chain.Model), name)
-	}
-	list, err := v.fullBlocks(span, read)
-	for _, c := range list {
-		if c.name == name {
-			return c, err
+		list, err = v.mining(r)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		if v.chain.Model.Traits().BlockVSize == 0 {
+			return nil, model.Errorf(model.NotFound, "unknown_series", "%s has no chart %s: its miners do not select transactions by fee rate",
+				titleOf(v.chain.Model), name)
+		}
+		if list, err = v.fullBlocks(span, read); err != nil {
+			return nil, err
 		}
 	}
-	return nil, err
+	for _, one := range list {
+		if one.name == name {
+			c = one
+		}
+	}
+	return c, nil
 }
 
 // blockSeries is the page of a chart of blocks.
@@ -213,7 +263,7 @@ func (v *visit) blockSeries(name string) (*page, error) {
 	of, base := blockSeries[name], v.URL("charts", name)
 	b := &seriesBody{Title: of.title, Description: of.text, Spans: choicesOfSpan(spans, base, span, "")}
 	p := &page{Kind: "series", Title: b.Title, Section: "charts", Body: b, Crumbs: []link{{v.URL("charts"), "Charts"}, {Text: b.Title}},
-		LacksRaw:    name != difficultySeries && v.lacksRaw(),
+		LacksRaw:    !ofHeaders(name) && v.lacksRaw(),
 		Description: b.Title + " of " + titleOf(v.chain.Model) + " over time, as a chart and a table."}
 	switch {
 	case p.LacksRaw:
@@ -224,11 +274,13 @@ func (v *visit) blockSeries(name string) (*page, error) {
 	case c == nil:
 		b.Note = "The transactions of blocks are only in the node."
 		return p, nil
+	case len(c.numbers) == 0 && ofHeaders(name):
+		b.Note = "Too few blocks."
 	case len(c.numbers) == 0:
 		b.Note = "The blocks are not read yet, or pay no fees: reload the page."
 	case v.late:
 		b.Note = humanize.Plural(len(c.numbers), "block") + " of " + humanize.Count(len(c.blocks)) + " are read so far: reload the page for more."
-	case c.distance > 1:
+	case c.distance > 1 && name != hashRateSeries:
 		b.Note = "A sample: the blocks whose height is a multiple of " + humanize.Count(c.distance) + "."
 	}
 	b.CSV = base + "/numbers.csv?span=" + span.name

@@ -135,7 +135,17 @@ func (v *visit) periodStats() (list []stat, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, stat{Name: "Difficulty", Value: difficulty(n)})
+		s := stat{Name: "Difficulty", Value: difficulty(n)}
+		if hashes, unit := d.Hashes(); unit != "" && v.Tip.Height > ratedBlocks {
+			first, err := v.header(v.Tip.Height - ratedBlocks)
+			if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+				return nil, err
+			}
+			if seconds := tip.Time - first.Time; err == nil && seconds > 0 && n > 0 {
+				s.Note = "about " + hashRate(n*hashes*ratedBlocks/float64(seconds), unit)
+			}
+		}
+		list = append(list, s)
 	}
 	r, ok := v.chain.Model.(model.PeriodReporter)
 	if !ok {

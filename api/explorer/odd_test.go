@@ -287,6 +287,11 @@ func TestTransactionsOfEveryCoinAreListed(t *testing.T) {
 			w.sync(t, model.HeightPk(len(served)-1), idsOf(chain, last))
 			w.sameAs(t, slices.Concat(txs[:before], last))
 			textsAreArguments(t, w.name, w, w.store, testrun.Amount(500, 300))
+			for _, link := range read(t, w, "/"+w.name+"/charts", http.StatusOK).links() {
+				if strings.HasPrefix(link, "/"+w.name+"/charts/") {
+					read(t, w, link, http.StatusOK)
+				}
+			}
 			served = all
 			clear(pool)
 			w.sync(t, model.HeightPk(len(served)-1), nil)

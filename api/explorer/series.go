@@ -114,16 +114,18 @@ func (v *visit) charts() (*page, error) {
 			return nil, err
 		}
 	}
-	difficulties, err := v.difficulties(r)
+	ofBlocks, err := v.mining(r)
 	if err != nil {
 		return nil, err
 	}
-	difficulties.query = "?span=" + span.name
+	for _, c := range ofBlocks {
+		c.query = "?span=" + span.name
+	}
 	newest, err := v.fullBlocks(newestSpan, v.patiently)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range append(newest, difficulties) {
+	for _, c := range append(ofBlocks, newest...) {
 		if len(c.numbers) == 0 {
 			continue
 		}
@@ -178,7 +180,7 @@ func (b *chartsBody) subjects(names []string, shown map[string]template.HTML) {
 	for _, index := range indexes {
 		add(format.Capital(format.ManyOf(index)), index+".active", index+".new")
 	}
-	add("Mining", difficultySeries)
+	add("Mining", difficultySeries, hashRateSeries)
 	add("Newest blocks", feeRateSeries, fullnessSeries)
 }
 

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"birthmark/api/explorer/format"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/internal/humanize"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -264,4 +266,64 @@ func TestChartsOfBlocksThatAreLate(t *testing.T) {
 	blockPatience = patient
 	h, _ = largeBlock(t, 3000)
 	read(t, h, "/made-up/charts/fullness", http.StatusOK).has(t, "Fullness of 2 blocks")
+}
+
+// The hash rate is the work of the blocks between two points divided by their time. The difficulty of Bitcoin's first
+// blocks is 1, which is 2^32 hashes (2^48 / 65535, to be exact: GetBlockProof of Core).
+func TestHashRatesOfRealChains(t *testing.T) {
+	for name, db := range map[string]*core.DB{"bitcoin": bitcoin(t), "ergo": ergo(t)} {
+		h := explorerOf(t, chainOf(name, db, nil))
+		d := read(t, h, "/"+name+"/charts/hashrate?span=all", http.StatusOK)
+		rows := csvOf(t, h, d.fileOf(t))
+		if len(rows) < 10 || !slices.Equal(rows[0], []string{"height", "time", "per_second"}) {
+			t.Fatalf("%s: %d rows, the first is %q", name, len(rows), rows[0])
+		}
+		work := map[int]float64{} // of the blocks up to a height
+		times := map[int]int64{}
+		err := db.From(t.Context(), func(q *query.Query) error {
+			sum := 0.0
+			for at := model.HeightPk(0); at <= q.Tip.Height; at++ {
+				row, err := schema.BlockAt(q.R, at)
+				if kind, _ := model.KindOf(err); kind == model.NotFound {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				n, err := db.Chain().(model.DifficultyReporter).Difficulty(row.Header)
+				if err != nil {
+					return err
+				}
+				if name == "bitcoin" {
+					n = (1 << 48) / float64(65535)
+				}
+				sum += n
+				work[int(at)], times[int(at)] = sum, row.Time
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 2; i < len(rows); i++ {
+			var heights [2]int
+			for j := range heights {
+				if heights[j], err = strconv.Atoi(rows[i-1+j][0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := strconv.ParseFloat(rows[i][2], 64)
+			want := (work[heights[1]] - work[heights[0]]) / float64(times[heights[1]]-times[heights[0]])
+			if err != nil || math.Abs(got/want-1) > 0.1 || name == "bitcoin" && math.Abs(got/want-1) > 1e-9 || heights[1]-heights[0] < ratedBlocks {
+				t.Errorf("%s: blocks %d to %d: %v hashes per second, expected %v", name, heights[0], heights[1], got, want)
+			}
+		}
+		read(t, h, "/"+name, http.StatusOK).has(t, "Difficulty", "H/s")
+		read(t, h, "/"+name+"/charts", http.StatusOK).has(t, "Hash rate")
+	}
+	for n, want := range map[float64]string{0: "0 H/s", 999: "999 H/s", 7.158e6: "7.16 MH/s", 6.1e20: "610 EH/s", 3e30: "3M YH/s"} {
+		if got := hashRate(n, "H/s"); got != want {
+			t.Errorf("%v is %q, expected %q", n, got, want)
+		}
+	}
 }

@@ -22,6 +22,7 @@ import (
 var Spec = params.New(params.Spec{
 	Name: "bitcoin-cash", Title: "Bitcoin Cash", Scheme: "bitcoincash",
 	Unit:         model.Unit{Symbol: "BCH", Decimals: 8, Smallest: "sat"},
+	HashRate:     "H/s",
 	Accent:       model.Accent{Light: "#0a6b4a", LightWash: "#def2ea", Dark: "#4fcf9f", DarkWash: "#102b21"},
 	FirstSubsidy: 50 * 100_000_000,
 	Format: &block.Format{

@@ -22,6 +22,7 @@ import (
 var Spec = params.New(params.Spec{
 	Name: "bitcoin-sv", Title: "BSV", Scheme: "bitcoin",
 	Unit:         model.Unit{Symbol: "BSV", Decimals: 8, Smallest: "sat"},
+	HashRate:     "H/s",
 	Accent:       model.Accent{Light: "#7a5c00", LightWash: "#f8efcf", Dark: "#e6bd3c", DarkWash: "#33290c"},
 	FirstSubsidy: 50 * 100_000_000,
 	Format: &block.Format{

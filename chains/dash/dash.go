@@ -48,8 +48,9 @@ const (
 // Spec is the coin.
 var Spec = params.New(params.Spec{
 	Name: "dash", Title: "Dash",
-	Unit:   model.Unit{Symbol: "DASH", Decimals: 8, Smallest: "duff"},
-	Accent: model.Accent{Light: "#005f9e", LightWash: "#e0eff9", Dark: "#6bbcf2", DarkWash: "#11283a"},
+	Unit:     model.Unit{Symbol: "DASH", Decimals: 8, Smallest: "duff"},
+	HashRate: "H/s",
+	Accent:   model.Accent{Light: "#005f9e", LightWash: "#e0eff9", Dark: "#6bbcf2", DarkWash: "#11283a"},
 	Format: &block.Format{
 		MaxSize: 2_000_000, MaxMoney: maxSupply, VersionMask: 1<<typeShift - 1,
 		Hash: hash, Check: check, Payload: payload, Inputless: inputless, TxHash: id, Solve: block.SolveLegacy,

@@ -15,8 +15,9 @@ import (
 // Spec is the coin.
 var Spec = params.New(params.Spec{
 	Name: "dogecoin", Title: "Dogecoin",
-	Unit:   model.Unit{Symbol: "DOGE", Decimals: 8, Smallest: "koinu"},
-	Accent: model.Accent{Light: "#7a5f10", LightWash: "#f6efd8", Dark: "#dcc05a", DarkWash: "#302a14"},
+	Unit:     model.Unit{Symbol: "DOGE", Decimals: 8, Smallest: "koinu"},
+	HashRate: "H/s",
+	Accent:   model.Accent{Light: "#7a5f10", LightWash: "#f6efd8", Dark: "#dcc05a", DarkWash: "#302a14"},
 	Format: &block.Format{
 		MaxSize:  1_000_000 + 100_000, // 1 MB, and the proof of merged mining
 		MaxMoney: 10_000_000_000 * 100_000_000,

@@ -24,6 +24,9 @@ func (c *chain) Difficulty(header []byte) (float64, error) {
 	return d, nil
 }
 
+// Hashes implements [model.DifficultyReporter]: the difficulty is the number of hashes.
+func (c *chain) Hashes() (number float64, perSecond string) { return 1, "H/s" }
+
 // Period implements [model.PeriodReporter]: the epoch of a block. Numbers count epochs of the length at that height.
 func (c *chain) Period(height model.HeightPk, _ []byte) (model.Period, bool, error) {
 	length := uint64(eip37Epoch)

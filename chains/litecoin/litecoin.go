@@ -29,6 +29,7 @@ const (
 var Spec = params.New(params.Spec{
 	Name: "litecoin", Title: "Litecoin",
 	Unit:         model.Unit{Symbol: "LTC", Decimals: 8, Smallest: "litoshi"},
+	HashRate:     "H/s",
 	Accent:       model.Accent{Light: "#345d9d", LightWash: "#e6edf7", Dark: "#8fb3e8", DarkWash: "#1d2836"},
 	BlockVSize:   1_000_000,
 	FirstSubsidy: 50 * 100_000_000,

@@ -47,9 +47,10 @@ var format = block.Format{
 // Spec is the coin.
 var Spec = params.New(params.Spec{
 	Name: "zcash", Title: "Zcash", Pool: "shielded pools",
-	Unit:   model.Unit{Symbol: "ZEC", Decimals: 8, Smallest: "zatoshi"},
-	Accent: model.Accent{Light: "#7a5600", LightWash: "#faf0d4", Dark: "#f0c24f", DarkWash: "#33290f"},
-	Format: &format, Header: headerJSON, ParseAddress: parseAddress,
+	Unit:     model.Unit{Symbol: "ZEC", Decimals: 8, Smallest: "zatoshi"},
+	HashRate: "Sol/s",
+	Accent:   model.Accent{Light: "#7a5600", LightWash: "#faf0d4", Dark: "#f0c24f", DarkWash: "#33290f"},
+	Format:   &format, Header: headerJSON, ParseAddress: parseAddress,
 	Supply: func(_ *params.Network, height model.HeightPk) (uint64, bool) {
 		return min((uint64(height)+1)*firstSubsidy, maxSupply), true
 	},

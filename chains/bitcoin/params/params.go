@@ -54,6 +54,7 @@ type Network struct {
 var Bitcoin = New(Spec{
 	Name: "bitcoin", Title: "Bitcoin", Networks: Networks, Format: &block.Bitcoin, FirstSubsidy: 50 * 100_000_000,
 	Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
+	HashRate:   "H/s",
 	BlockVSize: 1_000_000, // BIP 141
 	Services:   wire.SFNodeWitness, BlockType: wire.InvTypeWitnessBlock,
 	Accent: model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},

@@ -18,6 +18,7 @@ type Spec struct {
 	Unit       model.Unit
 	Accent     model.Accent
 	BlockVSize int        // as in [model.Traits]
+	HashRate   string     // unit of the hash rate; empty: blocks have no proof of work, or one of several algorithms
 	Networks   []*Network // the first is the default
 	Format     *block.Format
 
