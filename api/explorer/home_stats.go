@@ -176,10 +176,10 @@ func (v *visit) periodStats() (list []stat, err error) {
 // fewBlocks is the maximum number of blocks of a period without a forecast.
 const fewBlocks = 20
 
-// difficulty formats a difficulty without an exponent.
+// difficulty formats a difficulty, without an exponent except for those of test networks.
 func difficulty(n float64) string {
 	switch {
-	case n < 1:
+	case n >= 1e-6 && n < 1:
 		return humanize.Decimal(n)
 	case n >= 1e15:
 		return humanize.Count(uint64(n/1e12)) + "T"

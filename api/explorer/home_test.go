@@ -88,7 +88,7 @@ func TestEpochsOfEIP37(t *testing.T) {
 func TestHomePage(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil), chainOf("ergo", ergo(t), nil))
 	for path, texts := range map[string][]string{
-		"/bitcoin": {"Block interval11 min 30 s average of 120 blocks", "Difficulty1Next difficultyunknown0% in 1,996 blocks, about 13 days",
+		"/bitcoin": {"Block interval11 min 30 s average of 120 blocks", "Difficulty1 about 6.31 MH/sNext difficultyunknown0% in 1,996 blocks, about 13 days",
 			"Supply706,600 BTC in unspent outputs", "Fees in the newest block0.00000000 BTC", "Latest transactions"},
 		"/cardano": {"Epoch1299% ends in 14 slots", "Fees in the newest block1.580798 ADA 0.526932 ADA per transaction", "0.0658 per second"},
 		"/ergo":    {"Epoch195% ends in 48 blocks, about 1 hour", "Difficulty1.2T"},
