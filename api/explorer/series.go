@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"cmp"
+	"context"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -121,7 +122,9 @@ func (v *visit) charts() (*page, error) {
 	for _, c := range ofBlocks {
 		c.query = "?span=" + span.name
 	}
-	newest, err := v.fullBlocks(newestSpan, v.patiently)
+	newest, err := v.fullBlocks(newestSpan, func(read func(context.Context) error) (bool, error) {
+		return v.within(patience/5, read) // the next visits read the remaining blocks
+	})
 	if err != nil {
 		return nil, err
 	}
