@@ -126,3 +126,24 @@ func TestPagesFollowUnconfirmedTransactions(t *testing.T) {
 		t.Error("a server without mempool links to it")
 	}
 }
+
+// The number of unconfirmed transactions has a note about its state.
+func TestNotesAboutTheMempool(t *testing.T) {
+	w := pendingtest.New(t, pendingtest.Variants()[0], testseed.Of(t, 90))
+	v := &visit{site: &site{}, ctx: t.Context(), chain: chainOf("made-up", w.DB, nil)}
+	for _, c := range []struct {
+		info pending.Info
+		note string
+	}{
+		{pending.Info{State: pending.Live, VSize: 1200}, "1,200 B"},
+		{pending.Info{State: pending.Filling}, "loading from the node"},
+		{pending.Info{State: pending.Filling, Wanted: 1200}, "loading from the node: 1,200 there"},
+		{pending.Info{State: pending.Old, VSize: 1200}, "the node does not answer"},
+		{pending.Info{State: pending.None}, "the node does not answer"},
+		{pending.Info{State: pending.Partial, VSize: 1200}, "1,200 B, without the lowest fee rates"},
+	} {
+		if got := v.pendingStat(c.info).Note; got != c.note {
+			t.Errorf("%+v: %q, expected %q", c.info, got, c.note)
+		}
+	}
+}

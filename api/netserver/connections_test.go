@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ func TestWaitingConnectionsAreEvicted(t *testing.T) {
 	var refused counted
 	o := quick()
 	o.Connections, o.Rejected = 10, refused.add
+	var most atomic.Int64
+	o.Open = func(open int) { most.Store(max(most.Load(), int64(open))) } // the lock of the connections is held
 	s := serve(t, o, echo)
 	for range 35 { // each sends an incomplete request
 		conn, err := net.Dial("tcp", s.addr)
@@ -32,6 +35,9 @@ func TestWaitingConnectionsAreEvicted(t *testing.T) {
 	}
 	if n := refused.of("evicted"); n < 20 || refused.of("connection_limit") > 0 {
 		t.Errorf("%v", refused.by)
+	}
+	if n := most.Load(); n != 10 {
+		t.Errorf("%d connections were open, expected 10", n)
 	}
 }
 

@@ -36,7 +36,7 @@ const asProgram = "BIRTHMARK_TEST_PROGRAM"
 const deafSource = "BIRTHMARK_TEST_DEAF"
 
 // ofTests are the environment variables that configure tests.
-var ofTests = []string{"BIRTHMARK_DATA", "BIRTHMARK_REQUIRE_DATA", "BIRTHMARK_SEED", "BIRTHMARK_KILLS", "BIRTHMARK_ROUNDS", largeVariable, largeMemoryVariable}
+var ofTests = []string{"BIRTHMARK_DATA", "BIRTHMARK_REQUIRE_DATA", "BIRTHMARK_SEED", "BIRTHMARK_KILLS", "BIRTHMARK_ROUNDS", "BIRTHMARK_SOAK", largeVariable, largeMemoryVariable}
 
 // helpFlag is the flag --help of urfave/cli, which all commands share, without its writes to itself: tests run several
 // commands at once.

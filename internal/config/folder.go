@@ -48,7 +48,8 @@ func (c *Chain) DefaultDBOf(network string) string {
 
 // foreign matches variables of the prefix that are not settings: Kubernetes and Docker define them for a service or a
 // container named birthmark, and tests of this repository read the others.
-var foreign = regexp.MustCompile(`^BIRTHMARK_((SERVICE|PORT|NAME|ENV|TEST)(_.*)?|DATA|REQUIRE_DATA|SEED|KILLS|ROUNDS|LARGE(_MEMORY)?|CACHES|CRASH_.*)$`)
+var foreign = regexp.MustCompile(`^BIRTHMARK_((SERVICE|PORT|NAME|ENV|TEST)(_.*)?|DATA|REQUIRE_DATA|SEED|KILLS|ROUNDS|` +
+	`LARGE(_MEMORY)?|SOAK|REQUESTS|CACHES|CRASH_.*)$`)
 
 // CheckEnvironment returns an error of kind Usage (unknown_variable) for a variable with the prefix BIRTHMARK_ that is no
 // setting. Environ is a list of NAME=VALUE, such as that of [os.Environ].
