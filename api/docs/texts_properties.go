@@ -228,7 +228,7 @@ var propertyDocs = map[string]string{
 	"RawTxs.txs":                          "In hex, parents first.",
 	"Submit.hash":                         "The hash of the transaction.",
 	"TestTxs.results":                     "In the format of the node, one entry for each transaction.",
-	"ancestors":                           "The totals of it and its unconfirmed ancestors.",
+	"ancestors":                           "The totals of it and its unconfirmed ancestors; with several unconfirmed parents exact up to 500 ancestors.",
 	"mempool":                             "What unconfirmed transactions change, with `mempool=include`.",
 	"state":                               "State of the mempool: `live`, `filling`, `old`, `partial` or `none`.",
 	"vsize":                               "In virtual bytes.",

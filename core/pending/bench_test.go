@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -103,8 +104,8 @@ var filled = sync.OnceValues(func() (*full, error) {
 
 func (f *full) enterAll(p *Pool) error {
 	return f.db.From(context.Background(), func(q *query.Query) error {
-		for i := 0; i < len(f.txs); i += fetchSize {
-			if err := p.Enter(q, f.txs[i:i+fetchSize]); err != nil {
+		for txs := range slices.Chunk(f.txs, fetchSize) {
+			if err := p.Enter(q, txs); err != nil {
 				return err
 			}
 			p.Overlay() // published
@@ -246,4 +247,21 @@ func BenchmarkTemplate(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64((process.CPU()-began).Microseconds())/1e3/float64(b.N), "cpu-ms/op")
+}
+
+// Each of 10,000 transactions spends the one before it. They enter, and a block has the first half of them.
+func BenchmarkLongChain(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		f := longChain(b, 10_000, 1)
+		b.StartTimer()
+		began := process.CPU()
+		if err := f.enterAll(f.pool); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric((process.CPU()-began).Seconds()*1e3, "enter-cpu-ms")
+		began = process.CPU()
+		f.confirm(b, 5_000)
+		b.ReportMetric((process.CPU()-began).Seconds()*1e3, "block-cpu-ms")
+	}
 }

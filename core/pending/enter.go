@@ -15,6 +15,7 @@ type batch struct {
 	own   map[string]*model.Unconfirmed // by parentOf: the id of a transaction, or a box
 	read  map[string]*pointers.Prevout  // by refOf; nil: unknown
 	ready []*model.Unconfirmed          // for the next batch: their parents entered now, or have to be read
+	waits map[model.Hash]bool           // transactions that cannot enter, since a parent is not known
 }
 
 // parentOf returns the key by which an input refers to its transaction, or to its box.
@@ -36,7 +37,9 @@ func refOf(in *model.Input) string {
 // batch reads the outputs that transactions spend, and orders the transactions. It skips transactions that cannot be
 // added.
 func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
-	b := &batch{Pool: p, own: map[string]*model.Unconfirmed{}, read: map[string]*pointers.Prevout{}}
+	b := &batch{
+		Pool: p, own: map[string]*model.Unconfirmed{}, read: map[string]*pointers.Prevout{}, waits: map[model.Hash]bool{},
+	}
 	known, err := confirmedWithoutInputs(q, txs)
 	if err != nil {
 		return nil, err
@@ -178,15 +181,16 @@ func (b *batch) enter(q *query.Query, t *model.Unconfirmed) error {
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
 		o, ok := b.resolve(in)
+		parent := b.own[parentOf(in)]
 		switch {
 		case !ok && b.read[refOf(in)] != nil, seen[o.Outpoint] && ok: // spent in the chain, or twice
 			b.skip(t.Hash, invalid)
 			return nil
-		case !ok && b.own[parentOf(in)] != nil: // not read, since its parent is in the batch, but that did not enter
+		case !ok && parent != nil && !b.waits[parent.Hash]: // not read, since it is in the batch, but did not enter
 			b.ready = append(b.ready, t)
 			return nil
 		case !ok:
-			b.aside.put(b.Pool, t, parentOf(in))
+			b.putAside(t, in)
 			return nil
 		}
 		prevouts[i], seen[o.Outpoint] = o, true
@@ -198,7 +202,7 @@ func (b *batch) enter(q *query.Query, t *model.Unconfirmed) error {
 	}
 	for i, o := range prevouts {
 		if o.parent != nil && b.Tx(o.parent.ID) != o.parent { // it was replaced too
-			b.aside.put(b.Pool, t, parentOf(&t.Inputs[i]))
+			b.putAside(t, &t.Inputs[i])
 			return nil
 		}
 	}
@@ -219,6 +223,12 @@ func (b *batch) enter(q *query.Query, t *model.Unconfirmed) error {
 		b.ready = append(b.ready, b.aside.take(key)...)
 	}
 	return nil
+}
+
+// putAside keeps a transaction until the parent of an input arrives.
+func (b *batch) putAside(t *model.Unconfirmed, in *model.Input) {
+	b.aside.put(b.Pool, t, parentOf(in))
+	b.waits[t.Hash] = true
 }
 
 // resolve returns the output that an input spends; ok is false if it is not known, or spent in the chain.

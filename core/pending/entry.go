@@ -171,36 +171,84 @@ func (p *Pool) touch(t *Tx) {
 	}
 }
 
-// ancestorsOf computes the totals of a transaction and its ancestors.
+// mostAncestors is the number of ancestors up to which the totals of a transaction with several unconfirmed parents are
+// exact: they are found one by one.
+const mostAncestors = 500
+
+// ancestorsOf computes the totals of a transaction and its ancestors from those of its parents. With several parents
+// and more than [mostAncestors], only the parent with the most ancestors is counted, and these.
 func (p *Pool) ancestorsOf(t *Tx) Ancestors {
-	a := Ancestors{1, uint64(t.VSize), t.Fee}
-	var found map[*Tx]bool
-	for stack := []*Tx{t}; len(stack) > 0; {
-		top := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for i, pk := range top.pks {
-			if pk != unconfirmed {
-				continue
-			}
-			parent := p.Tx(top.inputs[i].Outpoint.Tx)
-			if parent == nil || found[parent] {
-				continue
-			}
-			if found == nil {
-				found = map[*Tx]bool{}
-			}
-			found[parent] = true
-			stack = append(stack, parent)
-			a.Count++
-			a.VSize += uint64(parent.VSize)
-			a.Fee += parent.Fee
+	one, most := Ancestors{1, uint64(t.VSize), t.Fee}, Ancestors{}
+	parents := p.unconfirmedParents(t, nil)
+	for _, parent := range parents {
+		if a := p.Ancestors(parent); a.Count > most.Count {
+			most = a
 		}
 	}
-	return a
+	few := one
+	few.add(most)
+	if len(parents) <= 1 || most.Count > mostAncestors {
+		return few
+	}
+	all := one
+	found := map[*Tx]bool{}
+	for wait := parents; len(wait) > 0; {
+		top := wait[len(wait)-1]
+		wait = wait[:len(wait)-1]
+		if found[top] {
+			continue
+		}
+		if found[top] = true; len(found) > mostAncestors {
+			return few
+		}
+		all.add(Ancestors{1, uint64(top.VSize), top.Fee})
+		wait = p.unconfirmedParents(top, wait)
+	}
+	return all
 }
 
-// withDescendants returns the descendants of a transaction, and the transaction.
-func (p *Pool) withDescendants(t *Tx) []*Tx { return append(slices.Collect(p.DescendantsOf(t)), t) }
+// unconfirmedParents appends the transactions of the overlay whose outputs a transaction spends, each once.
+func (p *Pool) unconfirmedParents(t *Tx, to []*Tx) []*Tx {
+	first := len(to)
+	for i, pk := range t.pks {
+		if pk != unconfirmed {
+			continue
+		}
+		if parent := p.Tx(t.inputs[i].Outpoint.Tx); parent != nil && !slices.Contains(to[first:], parent) {
+			to = append(to, parent)
+		}
+	}
+	return to
+}
+
+// withDescendants returns those of some transactions that are in the overlay, and all their descendants, by arrival:
+// parents first.
+func (p *Pool) withDescendants(txs []*Tx) (all []*Tx) {
+	found := map[*Tx]bool{}
+	visit := func(t *Tx) bool {
+		if found[t] || p.Tx(t.ID) != t {
+			return false
+		}
+		found[t] = true
+		all = append(all, t)
+		return true
+	}
+	wait := slices.Clone(txs)
+	for _, t := range txs {
+		visit(t)
+	}
+	for len(wait) > 0 {
+		top := wait[len(wait)-1]
+		wait = wait[:len(wait)-1]
+		for in := range p.Spenders(top.ID) {
+			if visit(in.Tx) {
+				wait = append(wait, in.Tx)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *Tx) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	return all
+}
 
 // remove removes a transaction and its descendants.
 func (p *Pool) remove(t *Tx, f Fate) { p.deleteRows(p.leave(t, f)) }
@@ -229,23 +277,23 @@ func (p *Pool) leave(t *Tx, f Fate) (left []*Tx) {
 	return left
 }
 
-// confirm removes a transaction that a block has, except for the rows that [Pool.deleteRows] removes. Its descendants
-// then have an ancestor less.
+// confirm removes a transaction that a block has, except for the rows that [Pool.confirmed] removes.
 func (p *Pool) confirm(t *Tx, block model.Point) {
-	for _, d := range slices.Collect(p.DescendantsOf(t)) {
-		row := ancestorsRow{prefix: prefixOf(&d.ID), tx: d, Ancestors: p.Ancestors(d)}
-		row.Count--
-		row.VSize -= uint64(t.VSize)
-		row.Fee -= t.Fee
-		if row.Count > 1 {
-			p.ancestors.Set(row)
-			continue
-		}
-		p.ancestors.Delete(row)
-		p.touch(d)
-	}
 	p.gone(t, Fate{Reason: Confirmed, Block: block, At: p.now().Unix()})
 	p.touch(t)
+}
+
+// confirmed removes the rows of transactions that a block has, and computes the ancestors of their descendants again.
+func (p *Pool) confirmed(txs []*Tx) {
+	for _, d := range p.withDescendants(txs) {
+		if a := p.ancestorsOf(d); a.Count > 1 {
+			p.ancestors.Set(ancestorsRow{prefixOf(&d.ID), d, a})
+			continue
+		}
+		p.ancestors.Delete(ancestorsRow{prefix: prefixOf(&d.ID), tx: d})
+		p.touch(d)
+	}
+	p.deleteRows(txs)
 }
 
 // gone records that a transaction left. Its rows other than that of txs remain until [Pool.deleteRows].

@@ -91,11 +91,16 @@ type rateRow struct {
 	tx   *Tx
 }
 
-// Ancestors are a transaction and its unconfirmed ancestors.
+// Ancestors are a transaction and its unconfirmed ancestors. Of a transaction with several unconfirmed parents they can
+// be too few, if it has more than 500 ancestors.
 type Ancestors struct {
 	Count int    // 1: all parents are confirmed
 	VSize uint64 // of all
 	Fee   uint64 // of all
+}
+
+func (a *Ancestors) add(b Ancestors) {
+	a.Count, a.VSize, a.Fee = a.Count+b.Count, a.VSize+b.VSize, a.Fee+b.Fee
 }
 
 type ancestorsRow struct {

@@ -2,7 +2,6 @@ package pending
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 
 	"birthmark/core/query"
@@ -156,17 +155,7 @@ func (t *Tx) same(other *Tx) bool {
 
 // replace replaces transactions and their descendants by versions with the assets that were derived last.
 func (p *Pool) replace(changed []*Tx) {
-	found := map[*Tx]bool{}
-	var all []*Tx
-	for _, t := range changed {
-		for _, one := range p.withDescendants(t) {
-			if !found[one] {
-				found[one] = true
-				all = append(all, one)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b *Tx) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	all := p.withDescendants(changed)
 	at := p.now().Unix()
 	for _, t := range all {
 		p.gone(t, Fate{Reason: Changed, At: at})

@@ -383,7 +383,7 @@ func (s *soakServer) socket(ctx context.Context, c *soakChain, rng *rand.Rand) e
 	return s.converse(ctx, "/blockbook/websocket", `{"id":"1","method":"subscribeNewBlock","params":{}}`, account)
 }
 
-// sample reads what the process holds.
+// sample reads the metrics of the process.
 func (s *soakServer) sample() error {
 	r, err := s.try("metrics")
 	if err != nil {
@@ -408,7 +408,7 @@ func (s *soakServer) sample() error {
 	return nil
 }
 
-// soakMetrics are the metrics of what a process holds, with the unit in which the report has them.
+// soakMetrics are the metrics of the process that are sampled, with their units in the report.
 var soakMetrics = map[string]float64{
 	"process_resident_memory_bytes": 1 << 20, "go_memstats_heap_alloc_bytes": 1 << 20, "process_open_fds": 1, "go_goroutines": 1,
 }
@@ -426,7 +426,7 @@ func (s *soakServer) middle(quarter int, metric string) float64 {
 	return all[len(all)/2]
 }
 
-// report logs the requests and what the process held, by quarter.
+// report logs the requests and the metrics by quarter.
 func (s *soakServer) report(t *testing.T) {
 	for _, metric := range slices.Sorted(maps.Keys(soakMetrics)) {
 		var text []string
@@ -448,7 +448,7 @@ func (s *soakServer) report(t *testing.T) {
 	}
 }
 
-// flat fails the test if the process holds more in the last quarter than in the second.
+// flat fails the test if a metric is more than 10% higher in the last quarter than in the second.
 func (s *soakServer) flat(t *testing.T) {
 	for metric := range soakMetrics {
 		if before, after := s.middle(1, metric), s.middle(3, metric); after > 1.1*before {
