@@ -8,7 +8,7 @@ import (
 )
 
 // Checkpoint implements [storage.Checkpointer] with hard links to the tables. It writes all rows of memtables to tables,
-// so that the checkpoint needs no log.
+// so that the checkpoint needs no log; then small tables are merged.
 func (s *Store) Checkpoint(ctx context.Context, dir string) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
@@ -31,5 +31,6 @@ func (s *Store) Checkpoint(ctx context.Context, dir string) error {
 		return s.failed("create the checkpoint "+dir, err)
 	}
 	s.unflushed = false
+	s.mergeSmallTables()
 	return storage.SyncFolder(filepath.Dir(dir))
 }

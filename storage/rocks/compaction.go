@@ -60,6 +60,9 @@ func (s *Store) countUpdate() error {
 	if s.compactionDelay.ordinaryUpdates++; s.compactionDelay.ordinaryUpdates < ordinaryUpdatesAtTip {
 		return nil
 	}
+	if s.compactionDelay.ordinaryUpdates%updatesBetweenMerges == 0 {
+		s.mergeSmallTables()
+	}
 	return s.setDeferred(false, true)
 }
 

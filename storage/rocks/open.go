@@ -32,7 +32,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		dir: dir, options: o,
 		columns:  map[string]*grocksdb.ColumnFamilyHandle{},
-		families: map[storage.Family]*grocksdb.ColumnFamilyHandle{},
+		families: map[storage.Family]*grocksdb.ColumnFamilyHandle{}, smallTables: newSmallTables(),
 	}
 	if !o.ReadOnly {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -401,6 +401,42 @@ char *birthmark_compact(void *db, void *cf, void *stop, int *stopped) {
   return *stopped ? nullptr : failed(s);
 }
 
+char *birthmark_merge_small(void *db, void *cf, uint64_t small, size_t least, size_t most, void *stop, int *merged,
+                            int *stopped) {
+  ColumnFamilyMetaData family;
+  rep<DB>(db)->GetColumnFamilyMetaData(rep<ColumnFamilyHandle>(cf), &family);
+  *merged = *stopped = 0;
+  for (const auto &level : family.levels) {
+    const auto &tables = level.files;  // ordered by key, except in level 0
+    for (size_t first = 0, end; level.level > 0 && first < tables.size(); first = end) {
+      for (end = first; end < tables.size() && end - first < most && tables[end].size < small; end++) {
+      }
+      if (end - first < least) {
+        end = std::max(end, first + 1);
+        continue;
+      }
+      const Slice from(tables[first].smallestkey), to(tables[end - 1].largestkey);
+      bool overlaps = false;
+      for (const auto &above : family.levels) {
+        for (const auto &newer : above.files) {
+          overlaps |= above.level < level.level && Slice(newer.smallestkey).compare(to) <= 0 &&
+                      Slice(newer.largestkey).compare(from) >= 0;
+        }
+      }
+      if (overlaps) continue;
+      CompactRangeOptions o;
+      o.exclusive_manual_compaction = false;
+      o.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+      o.canceled = static_cast<std::atomic<bool> *>(stop);
+      const Status s = rep<DB>(db)->CompactRange(o, rep<ColumnFamilyHandle>(cf), &from, &to);
+      *merged = 1;
+      *stopped = s.IsManualCompactionPaused();
+      return *stopped ? nullptr : failed(s);
+    }
+  }
+  return nullptr;
+}
+
 // Returns the bytes after a size (varint) at p.
 static Slice sized(const char *p) {
   uint64_t size = 0;

@@ -256,6 +256,23 @@ func setBackgroundJobs(db *grocksdb.DB, jobs int) error {
 
 // compact compacts a family. If ctx ends it stops early, and the database remains valid.
 func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle) error {
+	return stoppable(ctx, func(stop unsafe.Pointer, stopped *C.int) *C.char {
+		return C.birthmark_compact(native(db), native(cf), stop, stopped)
+	})
+}
+
+// mergeSmall merges one series of at least least and at most most neighboring tables that are smaller than small bytes.
+// It reports whether there was one.
+func mergeSmall(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, small, least, most int) (merged bool, err error) {
+	var found C.int
+	err = stoppable(ctx, func(stop unsafe.Pointer, stopped *C.int) *C.char {
+		return C.birthmark_merge_small(native(db), native(cf), C.uint64_t(small), C.size_t(least), C.size_t(most), stop, &found, stopped)
+	})
+	return found != 0, err
+}
+
+// stoppable calls a compaction, which ends early if ctx ends.
+func stoppable(ctx context.Context, compact func(stop unsafe.Pointer, stopped *C.int) *C.char) error {
 	stop := C.birthmark_stop_new()
 	defer C.birthmark_stop_free(stop)
 	done := make(chan struct{})
@@ -264,7 +281,7 @@ func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHand
 		C.birthmark_stop(stop)
 	})
 	var stopped C.int
-	err := cError(C.birthmark_compact(native(db), native(cf), stop, &stopped))
+	err := cError(compact(stop, &stopped))
 	if !forget() {
 		<-done // the callback has started: stop must not be freed before it ends
 	}

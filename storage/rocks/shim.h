@@ -67,6 +67,11 @@ void birthmark_stop(void *stop);
 void birthmark_stop_free(void *stop);
 char *birthmark_compact(void *db, void *cf, void *stop, int *stopped);
 
+// Merges one series of least to most neighboring tables of a level, each smaller than small bytes, that no newer table
+// overlaps. *merged reports whether there was one.
+char *birthmark_merge_small(void *db, void *cf, uint64_t small, size_t least, size_t most, void *stop, int *merged,
+                            int *stopped);
+
 // Lets additions of sums (storage.SumsBatch) in tables take effect when a row is read or compacted.
 void birthmark_set_sums(void *options);
 

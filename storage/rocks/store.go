@@ -40,8 +40,9 @@ type Store struct {
 	writes atomic.Uint64 // number of writes begun plus ended: odd during a write
 
 	compactionDelay compactionDelay // of families declared with DeferCompaction or Hashed
-	lookups         atomic.Int64    // of prefixes in hashed families since the last bulk update
-	waiting         atomic.Bool     // the last large read waited for the disk
+	smallTables     smallTables
+	lookups         atomic.Int64 // of prefixes in hashed families since the last bulk update
+	waiting         atomic.Bool  // the last large read waited for the disk
 
 	sideFileMu sync.Mutex // serialises writes of side files
 
@@ -281,6 +282,7 @@ func (s *Store) flush() error {
 
 // Close implements [storage.Store].
 func (s *Store) Close() error {
+	s.smallTables.stop()
 	if !s.gate.Close() {
 		return nil
 	}
