@@ -119,4 +119,3 @@ func openOrdered(t *testing.T, dir string) *Store {
 	}
 	return s
 }
-
