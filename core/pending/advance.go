@@ -142,7 +142,7 @@ func (p *Pool) lookUp(q *query.Query) (moved []*Input, err error) {
 		p.confirm(all[i], point)
 		confirmed = append(confirmed, all[i])
 	}
-	p.confirmed(confirmed)
+	p.removeConfirmed(confirmed)
 	for t := range p.arrivals.Scan {
 		for i := range t.inputs {
 			if in := &t.inputs[i]; p.Tx(in.Outpoint.Tx) == nil {
@@ -242,7 +242,7 @@ func (p *Pool) confirmAll(txs iter.Seq2[blockTx, error], block model.Point) erro
 		}
 		p.aside.drop(t.id)
 	}
-	p.confirmed(confirmed)
+	p.removeConfirmed(confirmed)
 	return failed
 }
 

@@ -277,14 +277,14 @@ func (p *Pool) leave(t *Tx, f Fate) (left []*Tx) {
 	return left
 }
 
-// confirm removes a transaction that a block has, except for the rows that [Pool.confirmed] removes.
+// confirm removes a transaction that a block has, except for the rows that [Pool.removeConfirmed] removes.
 func (p *Pool) confirm(t *Tx, block model.Point) {
 	p.gone(t, Fate{Reason: Confirmed, Block: block, At: p.now().Unix()})
 	p.touch(t)
 }
 
-// confirmed removes the rows of transactions that a block has, and computes the ancestors of their descendants again.
-func (p *Pool) confirmed(txs []*Tx) {
+// removeConfirmed removes the rows of transactions that a block has, and computes the ancestors of their descendants again.
+func (p *Pool) removeConfirmed(txs []*Tx) {
 	for _, d := range p.withDescendants(txs) {
 		if a := p.ancestorsOf(d); a.Count > 1 {
 			p.ancestors.Set(ancestorsRow{prefixOf(&d.ID), d, a})

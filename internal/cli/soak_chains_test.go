@@ -26,7 +26,6 @@ type soakChain struct {
 	db, presets            string
 	index                  string // added and dropped
 	indexFlags             []string
-	rounds                 int
 	change                 func(rng *rand.Rand, n int)
 	tip                    func() string // hash
 	height                 func() int

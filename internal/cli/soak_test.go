@@ -75,22 +75,19 @@ func TestAServerOfThreeChainsUnderLoad(t *testing.T) {
 	}
 	began := time.Now()
 	s.quarter = func() int { return int(min(3, 4*time.Since(began)/duration)) }
-	ctx, cancel := context.WithTimeout(t.Context(), duration)
-	defer cancel()
+	ctx := t.Context()
 	var all sync.WaitGroup
-	// each repeats something until the end. It takes at most a part of the time, however large the databases become.
+	// each repeats something until the end, at least once. It waits for pause, and share times as long as it took, so that
+	// it takes at most a part of the time, however large the databases become.
 	each := func(pause, share time.Duration, do func(rng *rand.Rand) error) {
 		rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
 		all.Go(func() {
-			for ctx.Err() == nil && !t.Failed() {
+			for first := true; (first || time.Since(began) < duration) && !t.Failed(); first = false {
 				began := time.Now()
-				if err := do(rng); err != nil && ctx.Err() == nil {
+				if err := do(rng); err != nil {
 					t.Error(err)
 				}
-				select {
-				case <-ctx.Done():
-				case <-time.After(max(pause, share*time.Since(began))):
-				}
+				time.Sleep(max(pause, share*time.Since(began)))
 			}
 		})
 	}
@@ -113,7 +110,6 @@ func TestAServerOfThreeChainsUnderLoad(t *testing.T) {
 			add := []string{"index", "add", c.index, "--db", c.db, "--source", c.source}
 			ask(t, nil, append(add, c.indexFlags...)...)
 			ask(t, nil, "index", "drop", c.index, "--db", c.db)
-			c.rounds++
 			return nil
 		})
 	}
@@ -126,22 +122,13 @@ func TestAServerOfThreeChainsUnderLoad(t *testing.T) {
 	s.report(t)
 	for _, c := range chains {
 		until(t, "the tip of "+c.chain, func() bool { _, hash := s.tip(t, c.name()); return hash == c.tip() })
-		if c.rounds == 0 {
-			t.Errorf("%s: no index was added and dropped", c.chain)
-		}
-		if !exists(filepath.Join(dir, c.chain+"-tables", "manifest.json")) {
-			t.Errorf("%s: no tables", c.chain)
-		}
+		until(t, "tables of "+c.chain, func() bool { return exists(filepath.Join(dir, c.chain+"-tables", "manifest.json")) })
 	}
 	if long > 0 {
 		s.flat(t)
 	}
 	s.stop(t)
 	for _, c := range chains {
-		// The last addition or drop may have been interrupted.
-		if x := listed(t, c.db, c.index); x != nil {
-			ask(t, nil, "index", "drop", c.index, "--db", c.db)
-		}
 		consistent(t, c.db)
 		fresh := filepath.Join(dir, "fresh")
 		ask(t, nil, append(c.syncTo(fresh), "--index", c.presets, "--raw")...)
@@ -226,23 +213,29 @@ func (s *soakServer) learn(t *testing.T, c *soakChain) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, list := range values { // these blocks may have no transactions
-		c.values[name] = list
+		if len(list) > 0 {
+			c.values[name] = list
+		}
 	}
 }
 
 var placeholder = regexp.MustCompile(`\{(address|tx|block|height)\}`)
 
-// ask sends a request of a protocol. Only a client error is not a failure: the chain may have changed.
+// ask sends a request of a protocol, unless the chain has nothing yet that it names.
 func (s *soakServer) ask(ctx context.Context, c *soakChain, protocol, path string, rng *rand.Rand) error {
+	known := true
 	c.mu.Lock()
 	path = placeholder.ReplaceAllStringFunc(path, func(name string) string {
 		of := c.values[name]
-		if len(of) == 0 {
-			return "0"
+		if known = known && len(of) > 0; !known {
+			return ""
 		}
 		return of[rng.IntN(len(of))]
 	})
 	c.mu.Unlock()
+	if !known {
+		return nil
+	}
 	switch protocol {
 	case "/v1":
 		path = "/v1/" + c.name() + "/" + path
@@ -277,7 +270,8 @@ func (s *soakServer) ask(ctx context.Context, c *soakChain, protocol, path strin
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if status = a.StatusCode; status >= 500 {
+		// Kupo's health check has the status 202 behind its node.
+		if status = a.StatusCode; status != http.StatusOK && status != http.StatusAccepted {
 			return fmt.Errorf("%s: %d %.300s", path, status, text)
 		}
 	}
@@ -315,7 +309,7 @@ func (s *soakServer) converse(ctx context.Context, path string, messages ...stri
 			return err
 		}
 		if _, text, err := c.Read(ctx); err != nil || strings.Contains(string(text), `"error"`) {
-			return fmt.Errorf("%s: %.200s: %w", m, text, err)
+			return fmt.Errorf("%s: %.200s: %v", m, text, err)
 		}
 	}
 	return nil
@@ -329,7 +323,6 @@ func (s *soakServer) electrum(ctx context.Context, rng *rand.Rand) error {
 		return err
 	}
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	in := bufio.NewReaderSize(conn, 1<<20)
 	hash := chainhash.HashB(soakScript(rng.IntN(soakScripts)))
 	slices.Reverse(hash)
@@ -343,7 +336,7 @@ func (s *soakServer) electrum(ctx context.Context, rng *rand.Rand) error {
 		for notified := true; notified; {
 			answer, err := in.ReadString('\n')
 			if err != nil || strings.Contains(answer, `"error"`) {
-				return fmt.Errorf("%s: %.200s: %w", line, answer, err)
+				return fmt.Errorf("%s: %.200s: %v", line, answer, err)
 			}
 			notified = strings.Contains(answer, `"method"`)
 		}

@@ -12,7 +12,7 @@
 //
 // RocksDB compacts overlapping tables in the background (compaction.go). During bulk updates, compaction of families
 // that they do not read is deferred until hundreds of tables exist; ordinary updates, Flush and the next opening resume
-// it. Compact compacts all families concurrently.
+// it. Compact compacts all families concurrently. Small tables that do not overlap are merged (small_tables.go).
 //
 // With the WAL on, an Update is on disk when it returns and survives a power failure. With the WAL off it is in memory
 // until a flush, which is atomic over all families: after a crash the database is at an earlier Update in all families.

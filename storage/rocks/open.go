@@ -54,6 +54,9 @@ func Open(dir string, o Options) (*Store, error) {
 		}
 		if err = s.open(); err == nil {
 			s.manifest.dir = dir
+			if !o.ReadOnly {
+				s.mergeSmallTables()
+			}
 			if lost != "" {
 				o.Warn(lost)
 			}

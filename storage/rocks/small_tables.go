@@ -8,10 +8,12 @@ import (
 
 // The rows of a family whose keys ascend never overlap older ones, so RocksDB moves each flushed table to the last level
 // as it is. Snapshots, restarts and full logs flush all families, also those with few new rows. Without merges of these
-// tables, their number, and the files and the memory that they need, would grow for ever.
+// tables, their number, and the files and the memory that they need, would grow for ever. A merge begins when the database
+// is opened, after a snapshot, and at the tip.
 const (
 	smallTable = 1 << 20 // bytes; those of a first sync are larger, except in small families
 	mostMerged = 512     // tables at once: one block of each is in memory
+	mostMerges = 64      // of a family; the next merges do the rest
 
 	updatesBetweenMerges = 64 // at the tip
 )
@@ -54,10 +56,11 @@ func (s *Store) mergeAllSmall() error {
 	}
 	s.mu.RUnlock()
 	for _, name := range names {
-		for merged := true; merged; {
-			var err error
-			if merged, err = s.mergeSmallOf(name); err != nil {
+		for range mostMerges {
+			if merged, err := s.mergeSmallOf(name); err != nil {
 				return err
+			} else if !merged {
+				break
 			}
 		}
 	}
