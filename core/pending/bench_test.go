@@ -253,7 +253,7 @@ func BenchmarkTemplate(b *testing.B) {
 func BenchmarkLongChain(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		f := longChain(b, 10_000, 1)
+		f := longChain(b, 10_000, before(1))
 		b.StartTimer()
 		began := process.CPU()
 		if err := f.enterAll(f.pool); err != nil {

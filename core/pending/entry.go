@@ -178,19 +178,22 @@ const mostAncestors = 500
 // ancestorsOf computes the totals of a transaction and its ancestors from those of its parents. With several parents
 // and more than [mostAncestors], only the parent with the most ancestors is counted, and these.
 func (p *Pool) ancestorsOf(t *Tx) Ancestors {
-	one, most := Ancestors{1, uint64(t.VSize), t.Fee}, Ancestors{}
+	few, most := only(t), Ancestors{}
 	parents := p.unconfirmedParents(t, nil)
 	for _, parent := range parents {
 		if a := p.Ancestors(parent); a.Count > most.Count {
 			most = a
 		}
 	}
-	few := one
 	few.add(most)
-	if len(parents) <= 1 || most.Count > mostAncestors {
+	if len(parents) <= 1 {
 		return few
 	}
-	all := one
+	few.Few = true
+	if most.Count > mostAncestors {
+		return few
+	}
+	all := only(t)
 	found := map[*Tx]bool{}
 	for wait := parents; len(wait) > 0; {
 		top := wait[len(wait)-1]
@@ -201,7 +204,7 @@ func (p *Pool) ancestorsOf(t *Tx) Ancestors {
 		if found[top] = true; len(found) > mostAncestors {
 			return few
 		}
-		all.add(Ancestors{1, uint64(top.VSize), top.Fee})
+		all.add(only(top))
 		wait = p.unconfirmedParents(top, wait)
 	}
 	return all

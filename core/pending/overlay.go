@@ -91,16 +91,19 @@ type rateRow struct {
 	tx   *Tx
 }
 
-// Ancestors are a transaction and its unconfirmed ancestors. Of a transaction with several unconfirmed parents they can
-// be too few, if it has more than 500 ancestors.
+// Ancestors are a transaction and its unconfirmed ancestors.
 type Ancestors struct {
 	Count int    // 1: all parents are confirmed
 	VSize uint64 // of all
 	Fee   uint64 // of all
+	Few   bool   // some are not counted: a transaction with more than 500 ancestors has several unconfirmed parents
 }
 
+// only returns a transaction without ancestors.
+func only(tx *Tx) Ancestors { return Ancestors{Count: 1, VSize: uint64(tx.VSize), Fee: tx.Fee} }
+
 func (a *Ancestors) add(b Ancestors) {
-	a.Count, a.VSize, a.Fee = a.Count+b.Count, a.VSize+b.VSize, a.Fee+b.Fee
+	a.Count, a.VSize, a.Fee, a.Few = a.Count+b.Count, a.VSize+b.VSize, a.Fee+b.Fee, a.Few || b.Few
 }
 
 type ancestorsRow struct {
@@ -383,7 +386,7 @@ func (t *tables) Ancestors(tx *Tx) Ancestors {
 	if r, ok := t.ancestors.Get(ancestorsRow{prefix: prefixOf(&tx.ID), tx: tx}); ok {
 		return r.Ancestors
 	}
-	return Ancestors{1, uint64(tx.VSize), tx.Fee}
+	return only(tx)
 }
 
 // UnconfirmedParent reports whether a transaction of the overlay spends an output of another one.

@@ -115,6 +115,7 @@ type member struct {
 	placedRate float64 // of the package that it was placed with
 	skipped    bool    // its package does not fit into the block
 	parents    bool    // it has unconfirmed parents
+	few        bool    // vsize and fee lack ancestors
 	round      uint32  // of the walk that visited it last
 }
 
@@ -185,6 +186,8 @@ type templating struct {
 	round   uint32
 	fresh   []member // not used yet
 	stack   []*member
+
+	uncounted []*member // skipped: they and their ancestors, which are not counted, do not fit into a block
 }
 
 type packageSize struct {
@@ -225,7 +228,7 @@ func (o *Overlay) template(size int) *Template {
 			if !s.takeBest() {
 				break
 			}
-		} else if len(s.skipped) == 0 || !s.close() {
+		} else if len(s.skipped) == 0 && (len(s.uncounted) == 0 || s.block.Count == 0) || !s.close() {
 			break
 		}
 	}
@@ -245,7 +248,7 @@ func (s *templating) add(t *Tx) *member {
 	n := &s.fresh[0]
 	s.fresh = s.fresh[1:]
 	a := s.Ancestors(t)
-	*n = member{tx: t, vsize: a.VSize, fee: a.Fee, block: nowhere, parents: a.Count > 1}
+	*n = member{tx: t, vsize: a.VSize, fee: a.Fee, block: nowhere, parents: a.Count > 1, few: a.Few}
 	s.known[t] = n
 	return n
 }
@@ -282,6 +285,9 @@ func (s *templating) takeBest() bool {
 // consider takes a package if it fits. It returns false if the template is complete.
 func (s *templating) consider(n *member) bool {
 	switch {
+	case n.few:
+		s.count(n)
+		return s.visits <= mostVisits
 	case n.vsize > s.size: // no block has it
 		return true
 	case s.block.VSize+n.vsize > s.size:
@@ -291,6 +297,40 @@ func (s *templating) consider(n *member) bool {
 	}
 	s.take(n)
 	return s.visits <= mostVisits
+}
+
+// count counts a transaction and its ancestors that are not placed, if they fit into a block. It is then a candidate.
+// Otherwise it waits for the next block.
+func (s *templating) count(n *member) {
+	s.round++
+	n.round = s.round
+	var all Ancestors
+	for stack := []*member{n}; len(stack) > 0; {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if all.add(only(top.tx)); all.VSize > s.size {
+			n.skipped = true
+			s.uncounted = append(s.uncounted, n)
+			return
+		}
+		for i := range top.tx.inputs {
+			s.visits++
+			t := s.Tx(top.tx.inputs[i].Outpoint.Tx)
+			if t == nil {
+				continue
+			}
+			parent := s.known[t]
+			if parent == nil {
+				parent = s.learn(t)
+			}
+			if parent.block == nowhere && parent.round != s.round {
+				parent.round = s.round
+				stack = append(stack, parent)
+			}
+		}
+	}
+	n.vsize, n.fee, n.few = all.VSize, all.Fee, false
+	s.open.push(n)
 }
 
 // take adds the package of a transaction to the block.
@@ -342,7 +382,7 @@ func (s *templating) lighten(n *member) {
 			}
 			child.round = s.round
 			stack = append(stack, child)
-			if child.block == nowhere {
+			if child.block == nowhere && !child.few {
 				child.vsize, child.fee = child.vsize-uint64(n.tx.VSize), child.fee-n.tx.Fee
 				s.open.push(child)
 			}
@@ -364,12 +404,14 @@ func (s *templating) close() bool {
 		s.Blocks = append(s.Blocks, s.block)
 	}
 	s.block, s.sizes = ProjectedBlock{}, s.sizes[:0]
-	for _, n := range s.skipped {
-		if n.skipped = false; n.block == nowhere {
-			s.open.push(n)
+	for _, list := range []*[]*member{&s.skipped, &s.uncounted} {
+		for _, n := range *list {
+			if n.skipped = false; n.block == nowhere {
+				s.open.push(n)
+			}
 		}
+		*list = (*list)[:0]
 	}
-	s.skipped = s.skipped[:0]
 	return len(s.Blocks) < TemplateBlocks
 }
 
