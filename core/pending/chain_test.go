@@ -23,8 +23,8 @@ func before(parents int) func(i int) []int {
 	}
 }
 
-// longChain returns a database and transactions that spend those that parents returns; below 0 are coins. Input k spends
-// output k. They have not entered.
+// longChain returns a database and transactions with the given parents: numbers of other transactions; below 0 are
+// coins. Input k spends output k. They have not entered.
 func longChain(t testing.TB, txs int, parents func(i int) []int) *full {
 	t.Helper()
 	v := modeltest.Variant{Name: "long", Coinbase: true, ByHand: true}
